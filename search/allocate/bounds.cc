@@ -8,6 +8,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
+#include "tessera/search/allocate/separated_stacks.h"
 
 // The load bound, computed by a sweep over the maximal sections.
 //
@@ -224,7 +225,18 @@ Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
 }
 
 Bound FindBound(const Problem& problem, int memory) {
-  return BoundFinder(problem, memory).Find(SizesOf(problem));
+  const std::vector<Bytes> sizes = SizesOf(problem);
+  Bound bound = BoundFinder(problem, memory).Find(sizes);
+  if (ReachesTooFar(problem, sizes)) return bound;
+  const Memory& home = problem.memories[static_cast<size_t>(memory)];
+  const Bytes granularity = CommonAlignment(problem, home, BuffersOf(problem, memory));
+  for (std::vector<int>& stack : FindSeparatedStacks(problem, memory, granularity)) {
+    Load load(granularity);
+    for (const int i : stack) load.Insert(sizes[static_cast<size_t>(i)], /*overlapping=*/false);
+    const Bytes top = LiftOverReserved(home, load.Total());
+    if (top > bound.bytes) bound = {top, std::nullopt, std::move(stack)};
+  }
+  return bound;
 }
 
 std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) {
@@ -239,6 +251,10 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
     names += " and " + std::to_string(bound.buffers.size() - kMostNames) + " more";
   }
   const bool alone = bound.buffers.size() == 1;
+  if (!bound.step && !alone) {
+    return "the buffers " + names + ", which live together or are separate, need " +
+           std::to_string(bound.bytes) + " bytes together" + holds;
+  }
   if (!bound.step || alone) {
     if (bound.bytes >= kNoPosition)
       return "the buffer " + names + " fits nowhere outside the reserved ranges";

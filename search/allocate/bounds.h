@@ -14,9 +14,9 @@ namespace tessera::search::allocate {
 struct Bound {
   problem::Bytes bytes = 0;
   std::optional<problem::Step>
-      step;  // the step whose load proves it; nullopt if a single buffer does
+      step;  // the step whose load proves it; nullopt if a single buffer or separation does
   std::vector<int>
-      // the buffers that need the bytes: pairwise in conflict at `step`, or the single buffer
+      // the buffers that need the bytes: pairwise in conflict (at `step`), or the single buffer
       buffers;
 };
 
@@ -27,7 +27,10 @@ struct Bound {
 // - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
 //   its size.
 //
-// Cost: O(n log n) for n lifespans.
+// - The load of sets of buffers that pairwise live together or are separate; a greedy search finds
+//   some. Only FindBound looks for them, in memories with separate buffers and at most 4 096.
+//
+// Cost: O(n log n) for n lifespans; with separate buffers O(n^2).
 Bound FindBound(const problem::Problem& problem, int memory);
 
 // The same for a problem of which only sizes change. Data that does not depend on sizes is computed
