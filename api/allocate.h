@@ -67,8 +67,8 @@ class TESSERA_API Problem {
 
 struct AllocateOptions : SearchOptions {
   std::optional<std::int64_t> capacity = {};  // bytes of the first memory; not set: the problem's
-  // Look for the least peak within the capacity, not for any placement. Without a capacity here it
-  // is looked for anyway.
+  // Look for the least peak within the capacity, not for any placement. Where neither this call
+  // nor the problem states a capacity, it is looked for anyway.
   bool minimize = false;
   bool explain = true;  // infeasible answers: AllocateAnswer::explanation
 };

@@ -25,13 +25,15 @@ class AllocCommand final : public Command {
     return "Find an address for every buffer of a CSV or JSON file";
   }
   std::string Examples() const override {
-    return "Without --capacity, or with --minimize, the least peak is looked for. Costs that the "
-           "file states are\n"
-           "minimised within the capacity, or within the least peak found.\n\n"
+    return "The capacity is that of --capacity, else that of --hw or of a JSON file. Any placement "
+           "within it is\n"
+           "an answer; with --minimize, or where no capacity is stated, the least peak is looked "
+           "for. Costs that\n"
+           "the file states are minimised within the capacity, or within the least peak found.\n\n"
            "Examples:\n"
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
-           "  tessera alloc buffers.csv --hw npu.yaml --output map.svg\n"
+           "  tessera alloc buffers.csv --hw npu.yaml --minimize --output map.svg\n"
            "  tessera alloc buffers.csv --certificate proof          the least peak, and why not "
            "less\n"
            "  tessera alloc problem.json --candidate rows=7 --format json | jq .offsets\n\n"

@@ -187,7 +187,7 @@ TESSERA_API void tessera_problem_free(tessera_problem* problem);
 typedef struct tessera_allocate_options {
   size_t size;      /* sizeof(tessera_allocate_options) */
   int64_t capacity; /* bytes; 0: that of the problem */
-  int32_t minimize; /* not 0: the least peak; without a capacity it is looked for anyway */
+  int32_t minimize; /* not 0: the least peak; where no capacity is stated it is looked for anyway */
   int32_t threads;
   uint64_t seed;
   int64_t budget;       /* of work; 0: the default */

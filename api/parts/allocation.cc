@@ -24,7 +24,7 @@ search::allocate::AllocateOptions OptionsOf(const problem::Problem& problem,
   options.capacity = call.capacity;
   const Bytes stated = problem.memories[0].capacity;
   if (!call.capacity && stated < base::kMaxTotal) options.capacity = stated;
-  options.minimize = call.minimize || !call.capacity;
+  options.minimize = call.minimize || !options.capacity;
   options.budget = base::Budget{call.budget.value_or(kDecisionBudget)};
   options.threads = call.threads;
   options.stop = &stop;

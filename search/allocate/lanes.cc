@@ -37,7 +37,11 @@ int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
 }  // namespace
 
 Lane::Lane(const LaneProblem& input, std::span<const EngineSlot> slots)
-    : input_(input), slots_(slots.begin(), slots.end()) {
+    : input_(input),
+      slots_(slots.begin(), slots.end()),
+      is_pinned_(
+          std::any_of(input.sized.buffers.begin(), input.sized.buffers.end(),
+                      [](const problem::Buffer& buffer) { return buffer.offset.has_value(); })) {
   Reopen();
 }
 
@@ -175,7 +179,7 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
   std::string unknown;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!IsAsked(i, slice, descending)) continue;
-    const int64_t part = slots_[i].finder ? slice / kLatePart : slice;
+    const int64_t part = slots_[i].finder && !is_pinned_ ? slice / kLatePart : slice;
     const int64_t units =
         std::min(std::max<int64_t>(part / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
@@ -252,7 +256,7 @@ bool Lane::LacksMemory() const {
 bool Lane::IsAsked(size_t slot, int64_t slice, bool descending) const {
   const EngineSlot& asked = slots_[slot];
   if (states_[slot].refused || (asked.reserve && !CallsReserve(slice))) return false;
-  if (asked.finder && (descending || slice < kReserveSlice)) return false;
+  if (asked.finder && (descending || (slice < kReserveSlice && !is_pinned_))) return false;
   // Slots after a helper that refuses replace it immediately.
   return asked.helper == (descending && HasHelper());
 }

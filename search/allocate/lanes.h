@@ -134,6 +134,9 @@ class Lane {
   bool CallsReserve(int64_t slice) const;
   LaneProblem input_;
   std::vector<EngineSlot> slots_;
+  // Whether some offsets are fixed. Trees of decisions then go wrong early, and finders, which move
+  // buffers around the fixed ones, are asked from the beginning.
+  bool is_pinned_;
   std::vector<State> states_;     // parallel to slots_
   std::string refusals_;          // of the engines that refused so far
   problem::Bytes leapt_to_ = -1;  // the last bound that was tried in one stride

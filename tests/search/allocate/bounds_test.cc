@@ -48,6 +48,25 @@ TEST(Bound, ExclusiveBuffersDoNotAddUp) {
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 6);
 }
 
+TEST(Bound, SeparateBuffersAddUpAlthoughTheyNeverLiveTogether) {
+  problem::Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 3, 4),
+                                          MakeBuffer("c", 4, 6, 4), MakeBuffer("d", 5, 7, 3)},
+                                         64);
+  for (const auto& [first, second] : {std::pair(0, 2), {0, 3}, {1, 2}, {1, 3}}) {
+    problem::Relation separate;
+    separate.kind = RelationKind::kSeparate;
+    separate.first = first;
+    separate.second = second;
+    problem.relations.push_back(separate);
+  }
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 15);
+  EXPECT_EQ(allocate::FindBound(problem, 0).buffers, (std::vector<int>{0, 1, 2, 3}));
+  for (problem::Buffer& buffer : problem.buffers) buffer.alignment = 8;
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 3 * 8 + 3);
+  problem.relations.pop_back();
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 2 * 8 + 4);
+}
+
 TEST(Bound, NeverExceedsTheTrueMinimum) {
   base::Random random(11);
   int tight = 0;

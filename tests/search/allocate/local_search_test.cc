@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "../../encoder/brute_force.h"
 #include "random_instance.h"
 #include "tessera/bench/problem_generators.h"
 #include "tessera/problem/validator.h"
@@ -48,6 +50,64 @@ TEST(LocalSearch, FindsWhatBruteForceFindsAndNothingElse) {
   }
   EXPECT_GE(fitting, 800);
   EXPECT_GE(found * 100, fitting * 99);
+}
+
+// Penalties of sharing addresses between buffers that need not conflict.
+void DrawPenalties(base::Random& random, Problem& problem) {
+  const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
+  for (int64_t i = random.Uniform(1, 6); i > 0; --i) {
+    problem::Cost cost;
+    cost.weight = random.Uniform(1, 5);
+    cost.first = static_cast<int>(random.Uniform(0, last));
+    cost.second = static_cast<int>(random.Uniform(0, last));
+    if (cost.first != cost.second) problem.costs.push_back(cost);
+  }
+}
+
+TEST(LocalSearch, FindsTheLeastPenaltiesOfSmallProblems) {
+  base::Random random(62);
+  int costly = 0, least = 0;
+  for (int round = 0; round < 1500; ++round) {
+    Problem problem = RandomInstance(random);
+    DrawPenalties(random, problem);
+    const problem::Bytes capacity = problem.memories[0].capacity;
+    const std::optional<int64_t> best = encoder::EnumerateLeastCost(problem, capacity);
+    const base::Stop stop;
+    const Result result = engines::local_search::LocalSearchEngine(7)
+                              .Open(problem, nullptr)
+                              ->Minimise(0, capacity, base::Budget{4000}, stop);
+    if (!result.allocation) continue;
+    ASSERT_TRUE(best) << "round " << round;
+    ASSERT_TRUE(Validate(problem, *result.allocation, capacity).empty()) << "round " << round;
+    ASSERT_EQ(result.cost, CostOf(problem, *result.allocation)) << "round " << round;
+    ASSERT_GE(*result.cost, *best) << "round " << round;
+    ASSERT_LE(result.least_cost, *best) << "round " << round;
+    costly += *best > 0 ? 1 : 0;
+    least += *best > 0 && result.cost == best ? 1 : 0;
+  }
+  EXPECT_GE(costly, 60);
+  EXPECT_GE(least * 100, costly * 95);
+}
+
+TEST(LocalSearch, BreaksNoPlacementWhileItLowersPenalties) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Problem problem = bench::GenerateFlat(80, seed);
+    problem.memories[0].capacity = problem.memories[0].capacity * 5 / 4;
+    base::Random random(seed);
+    for (int i = 0; i < 200; ++i) DrawPenalties(random, problem);
+    const base::Stop stop;
+    const engines::local_search::LocalSearchEngine engine(seed);
+    const auto session = engine.Open(problem, nullptr);
+    const problem::Bytes capacity = problem.memories[0].capacity;
+    const Result placed = session->Solve(0, capacity, base::Budget{20'000}, stop);
+    ASSERT_TRUE(placed.allocation);
+    const Result result = session->Minimise(0, capacity, base::Budget{5'000}, stop);
+    ASSERT_TRUE(result.allocation);
+    EXPECT_TRUE(Validate(problem, *result.allocation, capacity).empty());
+    EXPECT_LT(2 * *result.cost, CostOf(problem, *placed.allocation));
+    EXPECT_EQ(engine.Open(problem, nullptr)->Minimise(0, capacity, base::Budget{5'000}, stop).cost,
+              result.cost);
+  }
 }
 
 TEST(LocalSearch, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
