@@ -33,7 +33,8 @@ class Session {
   // The same decision, with an allocation whose costs (problem/problem.h) are as low as the engine
   // can find. kFeasible comes with Result::cost and Result::least_cost, which are equal if no
   // allocation is cheaper. An engine that does not minimise costs returns kUnsupported for all
-  // costs, as this default does.
+  // costs, as this default does. An engine that refutes nothing may search without end for a first
+  // placement if it has neither a budget nor a stop, here as in Solve.
   virtual Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                           const base::Stop& stop);
 

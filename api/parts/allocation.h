@@ -22,7 +22,7 @@ namespace tessera::api::parts {
 
 struct AllocationCall {
   std::optional<problem::Bytes> capacity;  // of the first memory; nullopt: that of the Problem
-  bool minimize = false;                   // where no capacity is stated, the least peak is sought anyway
+  bool minimize = false;                   // without a capacity the least peak is sought anyway
   std::optional<int64_t> budget;           // of each query to an engine
   int threads = 1;
   bool explains = true;  // infeasible answers

@@ -13,11 +13,12 @@ using problem::Bytes;
 
 constexpr Bytes kAbsent = -1;
 
-constexpr int64_t kMostRemoved = 10;    // in one step
-constexpr int64_t kFirstRound = 2'000;  // steps
-constexpr int64_t kMostVain = 6;        // rounds in sequence without a gain
-constexpr double kCoolest = 0.02;       // the tolerated loss at the end of a round, in the first
-constexpr int64_t kOneInSkipped = 50;   // offsets that an insertion does not look at
+constexpr int64_t kMostRemoved = 10;     // in one step
+constexpr int64_t kStepsPerBuffer = 20;  // of the first round
+constexpr int64_t kMostInFirstRound = 2'000;
+constexpr int64_t kMostVain = 6;       // rounds in sequence without a gain
+constexpr double kCoolest = 0.02;      // the tolerated loss at the end of a round, in the first
+constexpr int64_t kOneInSkipped = 50;  // offsets that an insertion does not look at
 constexpr int64_t kStepsBetweenPolls = 64;
 
 }  // namespace
@@ -96,7 +97,8 @@ int64_t ReuseSearch::Improve(int64_t limit, const base::Stop& stop) {
   limit_ = limit;
   RebuildInOrders(stop);
   int64_t vain = 0;
-  for (int64_t round = kFirstRound; vain < kMostVain; round += round / 2) {
+  const int64_t first = std::min(kStepsPerBuffer * model_.Count(), kMostInFirstRound);
+  for (int64_t round = first; vain < kMostVain; round += round / 2) {
     const int64_t before = least_cost_;
     RunRound(round, stop);
     if (least_cost_ == 0 || steps_ >= limit_ || stop.Requested()) break;

@@ -182,6 +182,16 @@ void ExpectLeastCost(const Truth& truth, const Result& result) {
   EXPECT_EQ(result.least_cost, truth.least_cost) << result.reason;
 }
 
+// For engines that find low costs and prove nothing. Returns whether the cost is the least.
+bool ExpectTrueCost(const Truth& truth, const Result& result) {
+  ExpectVerdict(truth, result);
+  if (!truth.feasible) return false;
+  EXPECT_EQ(result.cost, problem::CostOf(truth.problem, *result.allocation));
+  EXPECT_GE(*result.cost, *truth.least_cost);
+  EXPECT_LE(result.least_cost, *truth.least_cost);
+  return result.cost == truth.least_cost;
+}
+
 // Each refinement on or off, and a third of the time all on.
 Refinements DrawRefinements(base::Random& random) {
   if (random.Chance(0.33)) return {};
@@ -211,6 +221,8 @@ struct Tally {
   int unserved = 0;  // refuted by FindUnservedAccess
   int needs_mode_change = 0;
   int can_cost_something = 0;  // feasible, at a cost above 0
+  int costs_found = 0;         // by engines that prove nothing
+  int least_costs_found = 0;   // of these
   std::vector<int> kinds;
   std::map<std::string_view, int> decided;  // by party
 };
@@ -279,9 +291,14 @@ class Differential : public testing::Test {
     }
     if (truth.problem.costs.empty()) return;
     const Result cheapest =
-        party.engine->Open(truth.problem, nullptr)->Minimise(0, truth.capacity, {}, {});
+        party.engine->Open(truth.problem, nullptr)->Minimise(0, truth.capacity, budget, {});
     if (party.minimises_costs) {
       ExpectLeastCost(truth, cheapest);
+    } else if (cheapest.allocation) {
+      ++tally_.costs_found;
+      tally_.least_costs_found += ExpectTrueCost(truth, cheapest) ? 1 : 0;
+    } else if (!party.refutes) {
+      EXPECT_TRUE(cheapest.status == Status::kUnknown || cheapest.status == Status::kUnsupported);
     } else {
       EXPECT_EQ(NameOf(cheapest.status), NameOf(Status::kUnsupported));
     }
@@ -315,6 +332,8 @@ class Differential : public testing::Test {
     EXPECT_GE(tally_.unserved * 100, 3 * problems);
     EXPECT_GE(tally_.needs_mode_change * 100, 25 * problems);
     EXPECT_GE(tally_.can_cost_something * 100, 3 * problems);
+    EXPECT_GE(tally_.costs_found * 100, problems);
+    EXPECT_GE(tally_.least_costs_found * 100, 95 * tally_.costs_found);
     for (const auto& [party, decided] : tally_.decided) {
       const int least = party == local_search_.Name() ? 5 : 8;  // it decides only what fits
       EXPECT_GE(decided * 100, least * problems) << party;
