@@ -79,8 +79,9 @@ void LeaveReachable(const void* object) {
     const Left* before;
   };
   static std::atomic<const Left*> last{nullptr};
-  Left* const left = new Left{object, nullptr};
-  left->before = last.exchange(left);
+  auto left = std::make_unique<Left>(Left{object, nullptr});
+  left->before = last.exchange(left.get());
+  static_cast<void>(left.release());
 }
 
 }  // namespace tessera::base

@@ -168,7 +168,7 @@ void ReuseSearch::Step(double tolerated) {
     place.offset = offset_[static_cast<size_t>(place.buffer)];
     Remove(place.buffer);
   }
-  const double chance = random_.Uniform(1, 1'000'000) / 1e6;
+  const double chance = static_cast<double>(random_.Uniform(1, 1'000'000)) / 1e6;
   const double most = static_cast<double>(before) - tolerated * std::log(chance);
   if (!Recreate() || static_cast<double>(total_) > most) {
     Undo();
