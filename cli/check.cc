@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/plan_check.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
-#include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -149,8 +149,12 @@ class CheckCommand final : public Command {
   }
 
   ExitCode CheckCertificate(Console& console) const {
-    if (HoldsRefutation(certificate_)) return CheckRefutation(console);
-    const base::Expected<problem::proof::Judgement> judgement = CheckCertificateIn(certificate_);
+    const base::Expected<api::parts::CertificateFiles> files =
+        api::parts::ReadCertificate(certificate_);
+    if (!files) return console.Refuse(files.error());
+    if (api::parts::IsRefutation(*files)) return CheckRefutation(console, *files);
+    const base::Expected<problem::proof::Judgement> judgement =
+        api::parts::CheckProblemCertificate(*files, certificate_);
     if (!judgement) return console.Refuse(judgement.error());
     base::Expected<std::vector<std::string>> violations = FindOtherClaim(*judgement);
     if (!violations) return console.Refuse(violations.error());
@@ -168,7 +172,7 @@ class CheckCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  ExitCode CheckRefutation(Console& console) const {
+  ExitCode CheckRefutation(Console& console, const api::parts::CertificateFiles& files) const {
     if (!files_.problem.empty() || files_.capacity) {
       console.Note(
           "--certificate: this one says that a network has no plan; --problem and --capacity are "
@@ -179,7 +183,7 @@ class CheckCommand final : public Command {
     limits_.LimitLast(stop);
     const InterruptGuard guard(stop);
     const base::Expected<plan::verify::infeasibility::Judgement> judgement =
-        CheckRefutationIn(certificate_, stop);
+        api::parts::CheckRefutation(files, certificate_, stop);
     if (!judgement) return console.Refuse(judgement.error());
     if (stop.HasCutOff())
       return LeaveOpen(console, stop, "the proof", "before its end", InterruptGuard::Interrupted());

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tessera/api/parts/model_answer.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -11,9 +12,7 @@
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/encoder/export/formula.h"
-#include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/files/problem_files.h"
-#include "tessera/problem/validator.h"
 
 // `tessera decode`: converts the answer of a solver to a formula of `tessera encode` to an
 // allocation. The solver is not trusted: its model must satisfy the formula, and the allocation is
@@ -23,8 +22,6 @@ namespace tessera::cli {
 namespace {
 
 using encoder::exports::Decoded;
-using problem::Problem;
-using problem::Status;
 
 class DecodeCommand final : public Command {
  public:
@@ -92,48 +89,19 @@ class DecodeCommand final : public Command {
 
   ExitCode Report(Console& console, const problem::files::ProblemDocument& input,
                   const encoder::exports::FormulaOptions& options, const Decoded& decoded) {
-    const std::optional<size_t> candidate =
-        options.candidate ? options.candidate : decoded.candidate;
-    const Problem problem = candidate
-                                ? AtCandidate(input.problem, input.ladder->candidates[*candidate])
-                                : input.problem;
-    if (const auto fault = FindUnwritable(outputs_, problem)) return console.Refuse(*fault);
-    problem::files::AllocationDocument document;
-    document.capacity = options.capacity;
-    if (candidate) document.candidate = input.ladder->candidates[*candidate].name;
-    document.result = Judge(problem, decoded);
-    if (decoded.allocation) {
-      const auto violations = Validate(problem, *decoded.allocation, options.capacity);
-      if (!violations.empty()) {
-        base::Diagnostic fault;
-        fault.message =
-            "a model of the formula is no answer to the problem: " + violations.front().message;
-        return console.Fail(fault);
-      }
+    const api::parts::ModelAnswer answer = api::parts::JudgeModel(input, options, decoded);
+    if (const auto fault = FindUnwritable(outputs_, answer.problem)) return console.Refuse(*fault);
+    if (!answer.wrong.empty()) {
+      base::Diagnostic fault;
+      fault.message = "a model of the formula is no answer to the problem: " + answer.wrong;
+      return console.Fail(fault);
     }
-    const ExitCode saved = WriteAllocations(console, files_, outputs_, problem, document);
-    console.Print(format_.IsJson() ? problem::files::WriteAllocation(problem, document)
-                                   : DescribeAllocation(problem, document));
-    return saved == ExitCode::kAnswer ? ExitCodeOf(document.result) : saved;
-  }
-
-  static problem::Result Judge(const Problem& problem, const Decoded& decoded) {
-    problem::Result result;
-    result.engine = "foreign solver";
-    const std::vector<problem::Bytes> loads = encoder::formulation::LoadOf(problem);
-    result.lower_bound = loads.empty() ? 0 : loads.front();
-    if (decoded.claim == Decoded::Claim::kModel) {
-      result.allocation = decoded.allocation;
-      result.peak = PeakOf(problem, *decoded.allocation);
-      result.status = *result.peak == result.lower_bound ? Status::kOptimal : Status::kFeasible;
-    } else if (decoded.claim == Decoded::Claim::kNothingFits) {
-      result.reason =
-          "the solver claims that nothing fits; a claim without a proof decides nothing, and "
-          "`tessera alloc` can be asked to prove it";
-    } else {
-      result.reason = "the solver gave up";
-    }
-    return result;
+    const ExitCode saved =
+        WriteAllocations(console, files_, outputs_, answer.problem, answer.document);
+    console.Print(format_.IsJson()
+                      ? problem::files::WriteAllocation(answer.problem, answer.document)
+                      : DescribeAllocation(answer.problem, answer.document));
+    return saved == ExitCode::kAnswer ? ExitCodeOf(answer.document.result) : saved;
   }
 
   std::string file_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/api/parts/modes.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/hw_profiles/profile.h"
@@ -12,7 +13,6 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
-#include "tessera/search/reasons/fewest_modes.h"
 
 namespace CLI {
 class App;
@@ -71,16 +71,7 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions = fa
 // The value of "format" at the top of a JSON document; empty if there is none.
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file);
 
-// The queries of `tessera modes`: for each plan its subgraphs one by one, then the plan as a whole;
-// or the given Problems.
-struct ModeInputs {
-  std::vector<search::reasons::ModeQuery> queries;
-  std::vector<std::string> names;  // parallel to queries: "conv1..conv3 of plan.json", "plan.json"
-  std::optional<hw_profiles::Profile> profile;  // of the plans
-};
-
-// Refuses files of both kinds together, plans of different profiles, Problems whose memories have
-// different modes, and inputs without modes.
-base::Expected<ModeInputs> LoadModeInputs(const std::vector<std::string>& files);
+// The question of `tessera modes` about plans of one profile, or Problems with the same memories.
+base::Expected<api::parts::ModeQuestion> LoadModeQuestion(const std::vector<std::string>& files);
 
 }  // namespace tessera::cli

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -13,15 +12,11 @@
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/cli/network_options.h"
-#include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/plan.h"
-#include "tessera/report/text_table.h"
 
 namespace tessera::cli {
 
@@ -196,48 +191,10 @@ std::string ImportExamples() {
   return lines;
 }
 
-namespace {
-
-using encoder::program::Policy;
-
-base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words,
-                                                    const TileSubject& subject) {
-  if (!words.empty())
-    return ParseTileShape(words, subject.network, subject.profile, subject.interval);
-  return encoder::program::OutputShape(subject.network, subject.interval);
-}
-
-base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject& subject) {
-  encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(subject.network, subject.profile, subject.interval);
-  std::vector<Policy> policies = std::move(offered.first);
-  policies.insert(policies.end(), offered.further.begin(), offered.further.end());
-  if (words.empty()) return policies.front();
-  std::vector<std::string> names;
-  for (const Policy& policy : policies) {
-    names.push_back(report::PolicyText(policy.weights, policy.in_place, policy.halo,
-                                       policy.k_extent, policy.serialized));
-    if (names.back() == words) return policy;
-  }
-  const std::vector<std::string_view> choices(names.begin(), names.end());
-  base::Diagnostic fault;
-  fault.message = fmt::format("--policy: the profile holds these operators in no way '{}'", words);
-  fault.expected = base::Join(choices, "; ");
-  fault.hint = base::DidYouMean(words, choices);
-  return tl::unexpected(std::move(fault));
-}
-
-}  // namespace
-
 std::vector<std::string> LoadedNetwork::AllNotes() const {
   std::vector<std::string> all = notes;
   if (!nodes.empty()) all.push_back(nodes);
   return all;
-}
-
-std::string TileSubject::Text() const {
-  const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
-  return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
 }
 
 CLI::Option* SubjectOptions::Declare(CLI::App& app) {
@@ -263,7 +220,8 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
   for (const std::string& note : loaded->notes) console.Note(note);
   base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
   if (!profile) return tl::unexpected(NetworkRefusal{profile.error()});
-  const base::Expected<graph::Interval> interval = ParseInterval(interval_, loaded->graph);
+  const base::Expected<graph::Interval> interval =
+      api::parts::ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
   std::vector<std::string> notes = loaded->AllNotes();
   loaded->graph = encoder::program::WithHomes(std::move(loaded->graph), *profile);
@@ -283,18 +241,12 @@ void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {
 
 tl::expected<problem::Problem, NetworkRefusal> TileChoice::Formulate(
     const TileSubject& subject) const {
-  if (auto fault = encoder::program::CheckWellFormed(subject.network, subject.interval)) {
-    return tl::unexpected(NetworkRefusal{*std::move(fault), ExitCode::kUnsupported});
-  }
-  const base::Expected<graph::tiling::TileShape> tile = ChooseTile(tile_, subject);
-  if (!tile) return tl::unexpected(NetworkRefusal{tile.error()});
-  const base::Expected<Policy> policy = ChoosePolicy(policy_, subject);
-  if (!policy) return tl::unexpected(NetworkRefusal{policy.error()});
-  const std::array choices = {encoder::program::SubgraphChoice{subject.interval, *tile, *policy}};
-  base::Expected<encoder::program::Program> program =
-      encoder::program::BuildProgram(subject.network, subject.profile, choices);
-  if (!program) return tl::unexpected(NetworkRefusal{program.error(), ExitCode::kUnsupported});
-  return std::move(program->problem);
+  tl::expected<problem::Problem, api::parts::TileRefusal> problem =
+      api::parts::FormulateTile(subject, tile_, policy_);
+  if (problem) return *std::move(problem);
+  return tl::unexpected(NetworkRefusal{
+      std::move(problem.error().diagnostic),
+      problem.error().is_unsupported ? ExitCode::kUnsupported : ExitCode::kBadInput});
 }
 
 }  // namespace tessera::cli

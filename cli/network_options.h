@@ -3,13 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "tessera/api/parts/tile_question.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/import/common/format.h"
-#include "tessera/graph/tiling/tiling.h"
-#include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
 
 namespace CLI {
@@ -67,15 +66,7 @@ class NetworkOptions {
 // Lines of examples of `tessera plan`: one for each format whose import has options.
 std::string ImportExamples();
 
-// The network, the profile and the interval of a query.
-struct TileSubject {
-  graph::Graph network;
-  hw_profiles::Profile profile;
-  graph::Interval interval;
-  std::vector<std::string> notes;  // messages of the network's reader
-
-  std::string Text() const;
-};
+using api::parts::TileSubject;
 
 // The options that, with a network, make a subject.
 class SubjectOptions {
@@ -112,23 +103,5 @@ class TileChoice {
   std::string tile_;
   std::string policy_;
 };
-
-// The text forms of operators and tile shapes.
-
-// "conv2", "1": an id, or a number from 0. `option` is for messages.
-base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& network,
-                                  const std::string& option);
-
-// "conv1..conv3", "0..2", "conv2": operators, both ends included. Empty: the whole network.
-base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
-                                              const std::string& option = "--ops");
-
-// A tile of the interval's output that the profile allows: "7x56" is rows by columns,
-// "rows=7,channels=32" names axes, and "1x32x7x56" gives every extent of the output in order. Axes
-// that are not named stay whole. Refuses an invalid tile, and suggests the nearest valid ones.
-base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words,
-                                                        const graph::Graph& network,
-                                                        const hw_profiles::Profile& profile,
-                                                        graph::Interval interval);
 
 }  // namespace tessera::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/checked_lowering.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
@@ -353,8 +354,11 @@ class PlanCommand final : public Command {
       return ExitCode::kAnswer;
     }
     const plan::Plan question = search::partition::answer::QuestionOf(network, profile, options);
-    if (const auto written = WriteRefutationIn(certificate_, question, *result.refutation);
-        !written) {
+    const base::Expected<api::parts::CertificateFiles> made =
+        api::parts::CertifyRefutation(question, *result.refutation);
+    const base::Expected<void> written =
+        made ? api::parts::WriteCertificate(certificate_, *made) : base::Unexpected(made.error());
+    if (!written) {
       console.Refuse(written.error());
       return ExitCode::kCannotWrite;
     }

@@ -122,7 +122,7 @@ class WordReader {
   explicit WordReader(const graph::Graph& network) : network_(network) {}
 
   void AddTogether(const std::string& words) {
-    Add("--together", words, ParseInterval(words, network_, "--together"),
+    Add("--together", words, api::parts::ParseInterval(words, network_, "--together"),
         [](graph::Interval interval) {
           return PlanConstraint{.kind = PlanConstraintKind::kTogether,
                                 .interval = interval,
@@ -132,7 +132,7 @@ class WordReader {
   }
 
   void AddApart(const std::string& id) {
-    Add("--apart", id, ParseOperator(id, network_, "--apart"), [](int op) {
+    Add("--apart", id, api::parts::ParseOperator(id, network_, "--apart"), [](int op) {
       return PlanConstraint{
           .kind = PlanConstraintKind::kApart, .interval = {op, op}, .config = {}, .memory = {}};
     });

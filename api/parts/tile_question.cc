@@ -1,6 +1,9 @@
+#include "tessera/api/parts/tile_question.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -9,11 +12,11 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
-#include "tessera/cli/network_options.h"
+#include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/report/text_table.h"
 
-namespace tessera::cli {
+namespace tessera::api::parts {
 namespace {
 
 using base::Axis;
@@ -240,4 +243,58 @@ base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words
   return ShapeReader(words, network, profile, interval).Read();
 }
 
-}  // namespace tessera::cli
+namespace {
+
+using encoder::program::Policy;
+
+base::Expected<graph::tiling::TileShape> ChooseTile(const std::string& words,
+                                                    const TileSubject& subject) {
+  if (!words.empty())
+    return ParseTileShape(words, subject.network, subject.profile, subject.interval);
+  return encoder::program::OutputShape(subject.network, subject.interval);
+}
+
+base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject& subject) {
+  encoder::program::OfferedPolicies offered =
+      encoder::program::OfferPolicies(subject.network, subject.profile, subject.interval);
+  std::vector<Policy> policies = std::move(offered.first);
+  policies.insert(policies.end(), offered.further.begin(), offered.further.end());
+  if (words.empty()) return policies.front();
+  std::vector<std::string> names;
+  for (const Policy& policy : policies) {
+    names.push_back(report::PolicyText(policy.weights, policy.in_place, policy.halo,
+                                       policy.k_extent, policy.serialized));
+    if (names.back() == words) return policy;
+  }
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  base::Diagnostic fault;
+  fault.message = fmt::format("--policy: the profile holds these operators in no way '{}'", words);
+  fault.expected = base::Join(choices, "; ");
+  fault.hint = base::DidYouMean(words, choices);
+  return tl::unexpected(std::move(fault));
+}
+
+}  // namespace
+
+std::string TileSubject::Text() const {
+  const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
+  return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
+}
+
+tl::expected<problem::Problem, TileRefusal> FormulateTile(const TileSubject& subject,
+                                                          const std::string& tile_words,
+                                                          const std::string& policy_words) {
+  if (auto fault = encoder::program::CheckWellFormed(subject.network, subject.interval))
+    return tl::unexpected(TileRefusal{*std::move(fault), true});
+  const base::Expected<graph::tiling::TileShape> tile = ChooseTile(tile_words, subject);
+  if (!tile) return tl::unexpected(TileRefusal{tile.error()});
+  const base::Expected<Policy> policy = ChoosePolicy(policy_words, subject);
+  if (!policy) return tl::unexpected(TileRefusal{policy.error()});
+  const std::array choices = {encoder::program::SubgraphChoice{subject.interval, *tile, *policy}};
+  base::Expected<encoder::program::Program> program =
+      encoder::program::BuildProgram(subject.network, subject.profile, choices);
+  if (!program) return tl::unexpected(TileRefusal{program.error(), true});
+  return std::move(program->problem);
+}
+
+}  // namespace tessera::api::parts

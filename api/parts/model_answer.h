@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "tessera/encoder/export/formula.h"
+#include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/problem.h"
+
+namespace tessera::api::parts {
+
+// What a solver says about a formula, as an answer to the Problem.
+struct ModelAnswer {
+  problem::Problem problem;  // with the sizes of the candidate
+  problem::files::AllocationDocument document;
+  // What the allocation breaks of the Problem though it breaks nothing of the formula, which is an
+  // error of this program; empty: nothing.
+  std::string wrong;
+};
+
+// Judges what a solver says and breaks nothing of the formula. Its model is checked; its claim that
+// nothing fits has no proof, so the answer is then unknown.
+ModelAnswer JudgeModel(const problem::files::ProblemDocument& input,
+                       const encoder::exports::FormulaOptions& options,
+                       const encoder::exports::Decoded& decoded);
+
+}  // namespace tessera::api::parts
