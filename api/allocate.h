@@ -2,6 +2,7 @@
 #define TESSERA_ALLOCATE_H_
 
 #include <tessera/call.h>
+#include <tessera/certificate.h>
 #include <tessera/profile.h>
 #include <tessera/result.h>
 
@@ -70,7 +71,8 @@ struct AllocateOptions : SearchOptions {
   // Look for the least peak within the capacity, not for any placement. Where neither this call
   // nor the problem states a capacity, it is looked for anyway.
   bool minimize = false;
-  bool explain = true;  // infeasible answers: AllocateAnswer::explanation
+  bool explain = true;   // infeasible answers: AllocateAnswer::explanation
+  bool certify = false;  // AllocateAnswer::certificate
 };
 
 // An address for each buffer, and a mode of each memory at each step. Independent code has accepted
@@ -107,12 +109,34 @@ struct AllocateAnswer {
   std::string reason = {};                    // why there is no allocation, or no better one known
   // kInfeasible: the few conditions that collide, and changes that would help, in sentences.
   std::vector<std::string> explanation = {};
+  // The proof that nothing fits, or nothing below the least peak, if the options ask for it and it
+  // was found; else the reason.
+  std::optional<Certificate> certificate = {};
+  std::string no_certificate = {};
   bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
 };
 
 // The best allocation that is found. An answer without one is no error.
 TESSERA_API Result<AllocateAnswer> Allocate(const Problem& problem,
                                             const AllocateOptions& options = {});
+
+// Why buffers do not fit (docs/reasons.md).
+struct Explanation {
+  // kInfeasible: the rest explains it. kFeasible: everything fits. kUnknown: a limit came first.
+  Outcome outcome = Outcome::kUnknown;
+  std::string summary = {};                  // in one sentence
+  std::vector<std::string> conditions = {};  // that cannot hold together
+  bool minimal = false;                      // without any one of them the others can
+  // Single changes that make everything fit: "with 1 byte more in the memory, 12 in all". Each was
+  // tried, and its placement checked.
+  std::vector<std::string> changes = {};
+  bool all_tried = false;  // other changes of these kinds are proven not to help
+};
+
+// The few conditions that collide within the capacity of the options or of the problem, and changes
+// that would help.
+TESSERA_API Result<Explanation> Explain(const Problem& problem,
+                                        const AllocateOptions& options = {});
 
 // Checks every requirement of the problem as its definition states it. `capacity`: of the first
 // memory; not set: the one of the allocation, else the problem's.

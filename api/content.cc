@@ -1,14 +1,16 @@
 #include "tessera/api/content.h"
 
+#include <tessera/tessera.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <mutex>
 
-#include "tessera/api/parts/engine_set.h"
+#include "tessera/api/calls.h"
 #include "tessera/base/process.h"
-#include "tessera/plan/metrics.h"
-#include "tessera/report/text_table.h"
+#include "tessera/base/text.h"
 
 namespace tessera::api {
 namespace {
@@ -20,45 +22,6 @@ std::optional<base::Stop::Clock::time_point> DeadlineOf(const CallOptions& optio
   const double seconds = *options.timeout_s > 0 ? std::min(*options.timeout_s, kYear) : 0.0;
   return base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
                                         std::chrono::duration<double>(seconds));
-}
-
-std::vector<PlanMetric> MetricsOf(const plan::Plan& plan) {
-  std::vector<PlanMetric> metrics;
-  metrics.reserve(plan::kMetrics.size());
-  for (const plan::Metric& metric : plan::kMetrics) {
-    metrics.push_back({std::string(metric.name), std::string(metric.unit),
-                       plan::ValueOf(plan.totals, metric),
-                       plan::LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits)});
-  }
-  return metrics;
-}
-
-std::vector<PlanSubgraph> SubgraphsOf(const plan::Plan& plan) {
-  std::vector<PlanSubgraph> subgraphs;
-  for (const plan::Subgraph& subgraph : plan.subgraphs) {
-    PlanSubgraph& shown = subgraphs.emplace_back();
-    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op)
-      shown.operators.push_back(plan.network.operators[static_cast<size_t>(op)].id);
-    shown.tile = subgraph.tile;
-    shown.tiles = subgraph.tiles;
-    shown.policy = report::PolicyText(subgraph);
-    shown.latency_cycles = subgraph.metrics.latency_cycles;
-  }
-  return subgraphs;
-}
-
-std::vector<PlanBuffer> BuffersOf(const plan::Plan& plan) {
-  std::vector<PlanBuffer> buffers;
-  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
-    const problem::Buffer& buffer = plan.problem.buffers[i];
-    PlanBuffer& shown = buffers.emplace_back();
-    shown.name = buffer.id;
-    shown.offset = plan.allocation.offsets[i];
-    shown.size = buffer.size;
-    for (const problem::Lifespan& lifespan : buffer.lifespans)
-      shown.steps.emplace_back(lifespan.lower, lifespan.upper);
-  }
-  return buffers;
 }
 
 }  // namespace
@@ -89,15 +52,34 @@ CallStop::CallStop(const CallOptions& options)
   own_.LimitMemory(options.memory_limit.value_or(base::UsableBytes() / 4 * 3));
 }
 
-Plan AsPlan(plan::Plan plan, double time_ms) {
-  auto content = std::make_shared<Plan::Content>(Plan::Content());
-  content->plan = std::move(plan);
-  content->time_ms = time_ms;
-  content->metrics = MetricsOf(content->plan);
-  content->subgraphs = SubgraphsOf(content->plan);
-  content->buffers = BuffersOf(content->plan);
-  content->proof = plan::DescribeProof(content->plan);
-  return Plan(std::move(content));
+Problem AsProblem(problem::files::ProblemDocument document) {
+  auto content = std::make_shared<Problem::Content>();
+  if (document.ladder) {
+    for (const problem::CandidateSizes& candidate : document.ladder->candidates)
+      content->candidates.push_back(candidate.name);
+  }
+  content->document = std::move(document);
+  return Problem(std::move(content));
+}
+
+Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document) {
+  return Allocation(std::make_shared<const Allocation::Content>(
+      Allocation::Content{problem, std::move(document)}));
+}
+
+Result<size_t> FindCandidate(const Problem::Content& content, const std::string& name) {
+  const std::vector<std::string>& names = content.candidates;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  return BadArgument("there is no candidate '" + name + "'",
+                     names.empty() ? "a problem with tile candidates"
+                                   : "one of " + base::Join(std::vector<std::string_view>(
+                                                     names.begin(), names.end())));
+}
+
+parts::EngineSet EnginesOf(const SearchOptions& options) {
+  return parts::EngineSet(parts::EngineSet::NamesOfWanted(options.engine), options.switched_off,
+                          options.seed);
 }
 
 Outcome OutcomeOf(problem::Status status) {
@@ -138,3 +120,21 @@ std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options)
 }
 
 }  // namespace tessera::api
+
+namespace tessera {
+inline namespace v0 {
+
+const char* NameOf(Outcome outcome) noexcept {
+  constexpr std::array<const char*, 5> kNames = {"optimal", "feasible", "infeasible", "unknown",
+                                                 "unsupported"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+Canceller::Canceller() : content_(std::make_shared<Content>()) {}
+void Canceller::Cancel() const noexcept { content_->stop.Request(); }
+bool Canceller::IsCancelled() const noexcept { return content_->stop.Requested(); }
+
+const char* Version() noexcept { return TESSERA_VERSION; }
+
+}  // namespace v0
+}  // namespace tessera

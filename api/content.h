@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tessera/allocate.h>
+#include <tessera/certificate.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>
 #include <tessera/profile.h>
@@ -9,6 +10,8 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -30,6 +33,24 @@
 namespace tessera {
 inline namespace v0 {
 
+// A text that is made when it is first needed, from any thread. Copies share it.
+class LazyText {
+ public:
+  template <typename Make>
+  std::shared_ptr<const std::string> Get(const Make& make) const {
+    std::call_once(state_->once,
+                   [&] { state_->text = std::make_shared<const std::string>(make()); });
+    return state_->text;
+  }
+
+ private:
+  struct State {
+    std::once_flag once;
+    std::shared_ptr<const std::string> text;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
 struct Profile::Content {
   hw_profiles::Profile profile;
   // name and content of its file and of each file that it extends, the own first
@@ -41,6 +62,7 @@ struct Network::Content {
   graph::Graph graph;
   std::vector<std::string> notes;
   std::string nodes;  // what became of each node of an imported file, in one line; or empty
+  LazyText key;       // equal exactly for equal contents
 };
 
 // Lists are filled when the plan is made, so that reading them cannot fail.
@@ -56,11 +78,16 @@ struct Plan::Content {
 struct Problem::Content {
   problem::files::ProblemDocument document;
   std::vector<std::string> candidates;  // none once one is chosen
+  LazyText key;                         // equal exactly for equal contents
 };
 
 struct Allocation::Content {
   Problem problem;
   problem::files::AllocationDocument document;  // with an allocation
+};
+
+struct Certificate::Content {
+  std::vector<std::pair<std::string, std::string>> files;
 };
 
 struct Canceller::Content {
@@ -147,6 +174,12 @@ class CallStop {
 };
 
 Plan AsPlan(plan::Plan plan, double time_ms);
+Problem AsProblem(problem::files::ProblemDocument document);
+Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document);
+Certificate AsCertificate(std::vector<base::Output> files);
+
+// The index of the tile candidate with that name.
+Result<size_t> FindCandidate(const Problem::Content& content, const std::string& name);
 
 Outcome OutcomeOf(problem::Status status);
 

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <map>
 
+#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
-#include "tessera/api/parts/engine_set.h"
+#include "tessera/api/parts/certificate.h"
+#include "tessera/api/parts/plan_reasons.h"
 #include "tessera/search/cost/objective.h"
+#include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/partition.h"
 
@@ -17,7 +20,6 @@ using search::partition::answer::PartitionOptions;
 using search::partition::answer::PartitionResult;
 using search::partition::paths::Keeping;
 
-constexpr std::int64_t kBudget = 200'000;  // of each query to an engine, as in the command
 constexpr int kMostOperators = 1000;
 
 Result<std::map<std::string, double>> AsMap(const std::vector<MetricValue>& values) {
@@ -58,16 +60,46 @@ Result<std::vector<plan::PlanConstraint>> ConstraintsOf(const Network& network,
   return *std::move(read);
 }
 
-Result<PlanAnswer> Search(const Network& network, const Profile& profile,
-                          const PlanOptions& given) {
+// Names the cause and what would help, and proves it, as far as the options ask for it.
+std::optional<Error> Justify(const Network& network, const Profile& profile,
+                             const PlanOptions& given, const PartitionOptions& options,
+                             const PartitionResult& result, const KeptEngines& engines,
+                             PlanAnswer& answer) {
+  const graph::Graph& graph = network.Get().graph;
+  const hw_profiles::Profile& hardware = profile.Get().profile;
+  if (given.explain && !(given.canceller && given.canceller->IsCancelled())) {
+    const base::Stop never;
+    const base::Stop& signal = given.canceller ? given.canceller->Get().stop : never;
+    const parts::PlanReasons reasons = parts::FindPlanReasons(
+        graph, hardware, options, result, engines.engines, given.budget, signal);
+    if (reasons.collision) {
+      const report::Collision& collision = *reasons.collision;
+      answer.explanation =
+          problem::Sentences(collision.problem, collision.explanation, collision.capacity);
+    }
+    for (const auto& remedy : reasons.remedies) answer.remedies.push_back(remedy.what);
+  }
+  if (!given.certify || !result.refutation) return std::nullopt;
+  base::Expected<parts::CertificateFiles> files = parts::CertifyRefutation(
+      search::partition::answer::QuestionOf(graph, hardware, options), *result.refutation);
+  if (!files) return AsError(CallStatus::kUnsupported, files.error());
+  answer.certificate = AsCertificate(*std::move(files));
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
+                              const PlanOptions& given, const KeptEngines* kept) {
   if (auto error = FindBadNumber(given)) return *std::move(error);
   Result<plan::Objective> objective = ObjectiveOf(given);
   if (!objective) return objective.Error();
   Result<std::vector<plan::PlanConstraint>> constraints = ConstraintsOf(network, profile, given);
   if (!constraints) return constraints.Error();
   const CallStop stop(given);
-  const parts::EngineSet engines(parts::EngineSet::NamesOfWanted(given.engine), given.switched_off,
-                                 given.seed);
+  std::optional<KeptEngines> own;
+  const bool is_kept = kept != nullptr;
+  if (!is_kept) kept = &own.emplace(EnginesOf(given), size_t{0});
   PartitionOptions options;
   options.objective = *std::move(objective);
   options.constraints = *std::move(constraints);
@@ -76,10 +108,11 @@ Result<PlanAnswer> Search(const Network& network, const Profile& profile,
   options.ordering = given.keep_order ? Ordering::kGiven : Ordering::kSearch;
   options.keeping = given.keep_boundaries ? Keeping::kWherePossible : Keeping::kNothing;
   options.prefetch = given.prefetch;
-  options.engines = engines.Pointers();
+  options.engines = kept->engines.Pointers();
+  options.cached = is_kept ? &kept->cached : nullptr;
   options.switched_off = given.switched_off;
   options.most_work = given.budget;
-  options.budget = base::Budget{given.budget.value_or(kBudget)};
+  options.budget = base::Budget{given.budget.value_or(kPlanBudget)};
   options.seed = given.seed;
   options.threads = given.threads;
   options.stop = &stop.Get();
@@ -102,11 +135,12 @@ Result<PlanAnswer> Search(const Network& network, const Profile& profile,
     plan.notes.insert(plan.notes.end(), source.notes.begin(), source.notes.end());
     if (!source.nodes.empty()) plan.notes.push_back(source.nodes);
     answer.plan = AsPlan(std::move(plan), elapsed.count());
+  } else if (auto error = Justify(network, profile, given, options, *result, *kept, answer)) {
+    return *std::move(error);
   }
   return answer;
 }
 
-}  // namespace
 }  // namespace tessera::api
 
 namespace tessera {
@@ -114,7 +148,7 @@ inline namespace v0 {
 
 Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                             const PlanOptions& options) {
-  return api::Guarded([&] { return api::Search(network, profile, options); });
+  return api::Guarded([&] { return api::SearchPlan(network, profile, options, nullptr); });
 }
 
 }  // namespace v0

@@ -67,7 +67,7 @@ Result<Network> Read(std::string_view bytes, const std::string& name, const Impo
   if (!options) return options.Error();
   auto import = format->read(bytes, name, *options);
   if (!import) return BadInput(import.error());
-  Network::Content content{std::move(import->graph), std::move(import->notes), {}};
+  Network::Content content{std::move(import->graph), std::move(import->notes), {}, {}};
   if (!import->nodes.empty()) content.nodes = graph::import::common::TextOf(import->nodes);
   return Network(std::make_shared<const Network::Content>(std::move(content)));
 }

@@ -1,20 +1,59 @@
 #include <tessera/plan.h>
-#include <tessera/tessera.h>
 
 #include <algorithm>
-#include <array>
 
 #include "tessera/api/content.h"
 #include "tessera/api/parts/plan_check.h"
 #include "tessera/plan/files/plan_files.h"
+#include "tessera/plan/metrics.h"
 #include "tessera/problem/draw/pictures.h"
 #include "tessera/report/chrome_trace.h"
 #include "tessera/report/html_report.h"
 #include "tessera/report/plan_text.h"
+#include "tessera/report/text_table.h"
 #include "tessera/search/cost/timeline.h"
 
 namespace tessera::api {
 namespace {
+
+std::vector<PlanMetric> MetricsOf(const plan::Plan& plan) {
+  std::vector<PlanMetric> metrics;
+  metrics.reserve(plan::kMetrics.size());
+  for (const plan::Metric& metric : plan::kMetrics) {
+    metrics.push_back({std::string(metric.name), std::string(metric.unit),
+                       plan::ValueOf(plan.totals, metric),
+                       plan::LowerBoundOf(plan.lower_bounds, metric, plan.objective.limits)});
+  }
+  return metrics;
+}
+
+std::vector<PlanSubgraph> SubgraphsOf(const plan::Plan& plan) {
+  std::vector<PlanSubgraph> subgraphs;
+  for (const plan::Subgraph& subgraph : plan.subgraphs) {
+    PlanSubgraph& shown = subgraphs.emplace_back();
+    for (int op = subgraph.interval.first; op <= subgraph.interval.last; ++op)
+      shown.operators.push_back(plan.network.operators[static_cast<size_t>(op)].id);
+    shown.tile = subgraph.tile;
+    shown.tiles = subgraph.tiles;
+    shown.policy = report::PolicyText(subgraph);
+    shown.latency_cycles = subgraph.metrics.latency_cycles;
+  }
+  return subgraphs;
+}
+
+std::vector<PlanBuffer> BuffersOf(const plan::Plan& plan) {
+  std::vector<PlanBuffer> buffers;
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    const problem::Buffer& buffer = plan.problem.buffers[i];
+    PlanBuffer& shown = buffers.emplace_back();
+    shown.name = buffer.id;
+    shown.offset = plan.allocation.offsets[i];
+    shown.size = buffer.size;
+    for (const problem::Lifespan& lifespan : buffer.lifespans)
+      shown.steps.emplace_back(lifespan.lower, lifespan.upper);
+  }
+  return buffers;
+}
 
 struct Format {
   std::string_view name;
@@ -58,27 +97,68 @@ Result<Plan> Read(std::string_view json, const std::string& name) {
   return AsPlan(*std::move(plan), 0);
 }
 
-Result<CheckReport> CheckContent(const Plan::Content& content, const CheckOptions& options) {
+Result<parts::PlanVerdict> Judge(const Plan::Content& content, const CheckOptions& options) {
   // The form in the file, which states a digest.
   const base::Expected<plan::Plan> plan =
       plan::files::ReadPlanJson(plan::files::WritePlanJson(content.plan), "plan");
   if (!plan) return AsError(CallStatus::kInternal, plan.error());
   CallStop stop(options);
-  const parts::PlanVerdict verdict = parts::CheckPlan(*plan,
-                                                      {.execute = options.execute,
-                                                       .search = options.search,
-                                                       .threads = std::max(options.threads, 1),
-                                                       .around = {}},
-                                                      stop.Get());
-  CheckReport report;
+  return parts::CheckPlan(*plan,
+                          {.execute = options.execute,
+                           .search = options.search,
+                           .threads = std::max(options.threads, 1),
+                           .around = {}},
+                          stop.Get());
+}
+
+void Report(const parts::PlanVerdict& verdict, CheckReport& report) {
   report.findings = verdict.violations;
-  if (!report.findings.empty()) return report;
+  if (!report.findings.empty()) return;
   report.open = verdict.cut_off.empty() ? verdict.obstacle : "cut off " + verdict.cut_off;
   report.accepted = report.open.empty();
+}
+
+Result<CheckReport> CheckContent(const Plan::Content& content, const CheckOptions& options) {
+  const Result<parts::PlanVerdict> verdict = Judge(content, options);
+  if (!verdict) return verdict.Error();
+  CheckReport report;
+  Report(*verdict, report);
+  return report;
+}
+
+Result<ExecuteReport> Run(const Plan::Content& content, const CallOptions& given) {
+  CheckOptions options;
+  static_cast<CallOptions&>(options) = given;
+  options.execute = true;
+  options.search = false;
+  const Result<parts::PlanVerdict> verdict = Judge(content, options);
+  if (!verdict) return verdict.Error();
+  ExecuteReport report;
+  Report(*verdict, report);
+  if (!verdict->execution) return report;
+  const plan::lowering::Tally& tally = verdict->execution->tally;
+  report.tiles = tally.tiles;
+  report.steps = tally.steps;
+  report.operators = tally.operators;
+  report.transfers = tally.transfers;
+  report.bytes_moved = tally.bytes_moved;
+  report.cells_checked = tally.cells_checked;
   return report;
 }
 
 }  // namespace
+
+Plan AsPlan(plan::Plan plan, double time_ms) {
+  auto content = std::make_shared<Plan::Content>(Plan::Content());
+  content->plan = std::move(plan);
+  content->time_ms = time_ms;
+  content->metrics = MetricsOf(content->plan);
+  content->subgraphs = SubgraphsOf(content->plan);
+  content->buffers = BuffersOf(content->plan);
+  content->proof = plan::DescribeProof(content->plan);
+  return Plan(std::move(content));
+}
+
 }  // namespace tessera::api
 
 namespace tessera {
@@ -122,17 +202,9 @@ Result<CheckReport> Check(const Plan& plan, const CheckOptions& options) {
   return api::Guarded([&] { return api::CheckContent(plan.Get(), options); });
 }
 
-const char* NameOf(Outcome outcome) noexcept {
-  constexpr std::array<const char*, 5> kNames = {"optimal", "feasible", "infeasible", "unknown",
-                                                 "unsupported"};
-  return kNames[static_cast<size_t>(outcome)];
+Result<ExecuteReport> Execute(const Plan& plan, const CallOptions& options) {
+  return api::Guarded([&] { return api::Run(plan.Get(), options); });
 }
-
-Canceller::Canceller() : content_(std::make_shared<Content>()) {}
-void Canceller::Cancel() const noexcept { content_->stop.Request(); }
-bool Canceller::IsCancelled() const noexcept { return content_->stop.Requested(); }
-
-const char* Version() noexcept { return TESSERA_VERSION; }
 
 }  // namespace v0
 }  // namespace tessera

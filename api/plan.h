@@ -2,6 +2,7 @@
 #define TESSERA_PLAN_H_
 
 #include <tessera/call.h>
+#include <tessera/certificate.h>
 #include <tessera/network.h>
 #include <tessera/profile.h>
 #include <tessera/result.h>
@@ -33,6 +34,8 @@ struct PlanOptions : SearchOptions {
   bool prefetch = false;                  // constants may arrive one subgraph earlier
   std::string constraints = {};           // YAML (docs/constraints.md)
   const Plan* previous = nullptr;         // of equal plans, the one most like it is taken
+  bool explain = false;                   // no plan: why, and what would help; up to 2 s more
+  bool certify = false;                   // kInfeasible: PlanAnswer::certificate
 };
 
 // A metric of a plan.
@@ -99,12 +102,43 @@ struct PlanAnswer {
   std::optional<Plan> plan = {};         // kOptimal, kFeasible
   std::string reason = {};               // why there is no plan
   std::vector<std::string> causes = {};  // constraints that suffice for that, if they are the cause
-  bool stopped = false;                  // a deadline, a memory limit or a cancellation cut it off
+  // Why an operator fits nowhere when it runs alone, in sentences, if that is the cause.
+  std::vector<std::string> explanation = {};
+  // Single changes with which a plan was found or is likelier, in words.
+  std::vector<std::string> remedies = {};
+  std::optional<Certificate> certificate = {};  // kInfeasible, if the options ask for it
+  bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
 };
 
 // The best plan that is found. An answer without a plan is no error.
 TESSERA_API Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                                         const PlanOptions& options = {});
+
+struct EvaluateOptions : SearchOptions {
+  bool move = false;    // addresses in the text are tried first, but may change
+  bool explain = true;  // kInfeasible: EvaluateAnswer::explanation
+};
+
+struct EvaluateAnswer {
+  // kFeasible: a plan, or findings. kInfeasible: the buffers do not fit. kUnknown: a limit came
+  // first. kUnsupported: the profile cannot run the partition.
+  Outcome outcome = Outcome::kUnknown;
+  std::optional<Plan> plan = {};
+  std::vector<std::string> findings = {};     // what the partition breaks of profile or objective
+  std::string reason = {};                    // why there is no plan
+  std::vector<std::string> explanation = {};  // which few conditions collide, in sentences
+  bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
+};
+
+// Completes, prices and checks a plan in JSON that was edited. Of the text count network, profile,
+// objective, and of each subgraph its operators, tile and policies; a buffer with an "offset" stays
+// there. The rest may be left out and is derived again. `name` is for messages.
+TESSERA_API Result<EvaluateAnswer> Evaluate(std::string_view json,
+                                            const EvaluateOptions& options = {},
+                                            const std::string& name = "plan.json");
+
+// The same for the partition of a plan.
+TESSERA_API Result<EvaluateAnswer> Evaluate(const Plan& plan, const EvaluateOptions& options = {});
 
 struct CheckOptions : CallOptions {
   bool execute = false;  // run the plan on memories whose bytes know their contents
@@ -113,6 +147,19 @@ struct CheckOptions : CallOptions {
 
 // Checks everything that a plan states by code that shares nothing with the search.
 TESSERA_API Result<CheckReport> Check(const Plan& plan, const CheckOptions& options = {});
+
+struct ExecuteReport : CheckReport {
+  std::int64_t tiles = 0;
+  std::int64_t steps = 0;
+  std::int64_t operators = 0;  // executions
+  std::int64_t transfers = 0;
+  std::int64_t bytes_moved = 0;
+  std::int64_t cells_checked = 0;
+};
+
+// Runs the plan, transfer by transfer and operator by operator, on memories whose bytes know their
+// contents, and checks what the plan states, except for what only a search can establish.
+TESSERA_API Result<ExecuteReport> Execute(const Plan& plan, const CallOptions& options = {});
 
 }  // namespace v0
 }  // namespace tessera

@@ -12,10 +12,15 @@
 //     if (answer && answer->plan) answer->plan->Save("plan.json");
 #include <tessera/allocate.h>
 #include <tessera/call.h>
+#include <tessera/certificate.h>
+#include <tessera/formula.h>
+#include <tessera/modes.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>
 #include <tessera/profile.h>
 #include <tessera/result.h>
+#include <tessera/session.h>
+#include <tessera/tile.h>
 #include <tessera/version.h>
 
 namespace tessera {

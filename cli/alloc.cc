@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tessera/api/parts/allocation.h"
+#include "tessera/api/parts/allocation_files.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tessera/api/parts/allocation.h"
+#include "tessera/api/parts/allocation_files.h"
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"

@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 
 #include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/checked_lowering.h"
+#include "tessera/api/parts/plan_reasons.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
@@ -25,7 +25,6 @@
 #include "tessera/report/plan_text.h"
 #include "tessera/search/cost/timeline.h"
 #include "tessera/search/partition/analysis/front.h"
-#include "tessera/search/partition/analysis/remedies.h"
 #include "tessera/search/partition/analysis/sensitivity.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
@@ -35,11 +34,6 @@ namespace tessera::cli {
 namespace {
 
 constexpr int64_t kPlanBudget = 200'000;
-
-// For reasons where there is no plan: in all, and where a deadline is over already.
-constexpr std::chrono::milliseconds kReasons{1700};
-constexpr std::chrono::milliseconds kLateReasons{50};
-constexpr double kPartForCollision = 0.4;
 
 constexpr double kPartWithLowering = 0.75;  // of the time, for the search
 
@@ -301,15 +295,6 @@ class PlanCommand final : public Command {
     return {};
   }
 
-  // The time for the search of reasons. After a deadline, it is a part of the allowed delay of the
-  // answer.
-  static base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
-    const auto now = base::Stop::Clock::now();
-    const auto deadline = stop.Deadline();
-    if (!deadline) return now + kReasons;
-    return std::max(now + kLateReasons, std::min(*deadline - kLateReasons, now + kReasons));
-  }
-
   // Reasons are found after a deadline too, but not after a signal.
   ExitCode Decline(Console& console, const LoadedNetwork& loaded,
                    const hw_profiles::Profile& profile,
@@ -319,13 +304,11 @@ class PlanCommand final : public Command {
     const graph::Graph& network = loaded.graph;
     report::PlanRefusal refusal{network, result, std::nullopt, {}, loaded.AllNotes()};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
-      const base::Stop end(ReasonsEnd(*options.stop), &signal);
-      const base::Stop first(end.Before(kPartForCollision), &end);
-      if (result.obstacle && result.obstacle->problem)
-        refusal.collision = reasons_.FindIfProven(*result.obstacle->problem,
-                                                  result.obstacle->capacity, search_, first);
-      refusal.remedies =
-          search::partition::analysis::FindRemedies(network, profile, options, result, end);
+      api::parts::PlanReasons reasons =
+          api::parts::FindPlanReasons(network, profile, options, result, search_.Engines(),
+                                      search_.budget, signal);
+      refusal.collision = std::move(reasons.collision);
+      refusal.remedies = std::move(reasons.remedies);
     }
     std::vector<base::Output> pictures;
     for (const std::string& path : outputs_.paths) {

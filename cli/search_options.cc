@@ -83,17 +83,4 @@ std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
                                                          search.budget, stop, ladder, candidate)};
 }
 
-std::optional<report::Collision> Reasons::FindIfProven(const problem::Problem& problem,
-                                                       problem::Bytes capacity,
-                                                       const SearchOptions& search,
-                                                       const base::Stop& stop) const {
-  if (off_) return std::nullopt;
-  const api::parts::EngineSet engines = search.Engines();
-  const auto decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-  const problem::Status status =
-      decide(problem, capacity, api::parts::ReasonBudget(search.budget)).status;
-  if (status != problem::Status::kInfeasible) return std::nullopt;
-  return Find(problem, capacity, search, stop);
-}
-
 }  // namespace tessera::cli

@@ -62,13 +62,6 @@ class Reasons {
                                         const problem::Ladder* ladder = nullptr,
                                         size_t candidate = 0) const;
 
-  // The same if it is not yet known whether the problem is infeasible; nullopt if that is not
-  // proven within the budget.
-  std::optional<report::Collision> FindIfProven(const problem::Problem& problem,
-                                                problem::Bytes capacity,
-                                                const SearchOptions& search,
-                                                const base::Stop& stop) const;
-
  private:
   bool off_ = false;
 };

@@ -53,6 +53,9 @@ typedef struct tessera_answer tessera_answer;
 typedef struct tessera_canceller tessera_canceller;
 typedef struct tessera_problem tessera_problem;
 typedef struct tessera_allocation tessera_allocation;
+typedef struct tessera_tiles tessera_tiles;
+typedef struct tessera_certificate tessera_certificate;
+typedef struct tessera_session tessera_session;
 
 /* "0.1.0": of the library, which may differ from this header. */
 TESSERA_API const char* tessera_version(void);
@@ -124,6 +127,8 @@ typedef struct tessera_plan_options {
   /* receives `user` and a line about the progress, from any thread, one at a time */
   void (*progress)(void* user, const char* line);
   void* user;
+  int32_t explain; /* not 0: without a plan, why, and what would help; up to 2 s more */
+  int32_t certify; /* not 0: a proof if there is no plan */
 } tessera_plan_options;
 
 /* An answer without a plan is no error. `options` may be NULL. */
@@ -134,7 +139,9 @@ TESSERA_API tessera_status tessera_make_plan(const tessera_network* network,
 TESSERA_API tessera_outcome tessera_answer_outcome(const tessera_answer* answer);
 TESSERA_API const char* tessera_answer_reason(const tessera_answer* answer); /* of no plan */
 TESSERA_API int tessera_answer_stopped(const tessera_answer* answer);        /* 1: it was cut off */
-/* NULL if there is none. It belongs to the answer. */
+TESSERA_API const char* tessera_answer_explanation(const tessera_answer* answer); /* in lines */
+/* NULL if there is none. Both belong to the answer. */
+TESSERA_API const tessera_certificate* tessera_answer_certificate(const tessera_answer* answer);
 TESSERA_API const tessera_plan* tessera_answer_plan(const tessera_answer* answer);
 TESSERA_API void tessera_answer_free(tessera_answer* answer);
 
@@ -165,6 +172,29 @@ TESSERA_API tessera_status tessera_plan_save(const tessera_plan* plan, const cha
    what is wrong or open, in lines; tessera_text_free frees it. It may be NULL. */
 TESSERA_API tessera_status tessera_plan_check(const tessera_plan* plan, int* accepted,
                                               char** findings, tessera_error** error);
+/* The same, with the plan run on memories whose bytes know their contents, but without a search. */
+TESSERA_API tessera_status tessera_plan_execute(const tessera_plan* plan, int* accepted,
+                                                char** findings, tessera_error** error);
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_evaluate_options {
+  size_t size;  /* sizeof(tessera_evaluate_options) */
+  int32_t move; /* not 0: addresses in the text are tried first, but may change */
+  int32_t threads;
+  uint64_t seed;
+  int64_t budget;
+  double timeout_s;
+  int64_t memory_limit;
+  const tessera_canceller* canceller;
+  void (*progress)(void* user, const char* line);
+  void* user;
+} tessera_evaluate_options;
+
+/* Completes, prices and checks a plan in JSON that was edited. Without a plan, the reason of the
+   answer says what is wrong. `options` may be NULL. */
+TESSERA_API tessera_status tessera_evaluate(const char* json, size_t size,
+                                            const tessera_evaluate_options* options,
+                                            tessera_answer** answer, tessera_error** error);
 TESSERA_API void tessera_plan_free(tessera_plan* plan); /* of tessera_plan_parse only */
 
 /* --- addresses for buffers, without a network */
@@ -194,6 +224,12 @@ typedef struct tessera_allocate_options {
   double timeout_s;     /* of wall clock; 0: none */
   int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
   const tessera_canceller* canceller;
+  /* receives `user` and a line about the progress, from any thread, one at a time */
+  void (*progress)(void* user, const char* line);
+  void* user;
+  const char* engine;     /* this engine alone */
+  int32_t no_explanation; /* not 0: infeasible answers are not explained */
+  int32_t certify;        /* not 0: a proof that nothing fits, or nothing below the least peak */
 } tessera_allocate_options;
 
 /* The best allocation that is found, or why there is none, which is no error. `options` may be
@@ -203,6 +239,12 @@ TESSERA_API tessera_status tessera_allocate(const tessera_problem* problem,
                                             tessera_allocation** allocation, tessera_error** error);
 TESSERA_API tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation);
 TESSERA_API const char* tessera_allocation_reason(const tessera_allocation* allocation);
+TESSERA_API const char* tessera_allocation_engine(const tessera_allocation* allocation);
+/* Of an infeasible answer: the few conditions that collide and what would help, in lines. */
+TESSERA_API const char* tessera_allocation_explanation(const tessera_allocation* allocation);
+/* NULL if there is none. It belongs to the allocation. */
+TESSERA_API const tessera_certificate* tessera_allocation_certificate(
+    const tessera_allocation* allocation);
 TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation);
 /* Bytes, in the order of the buffers; NULL if nothing was found. */
 TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
@@ -213,6 +255,116 @@ TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* a
                                                      const char* format, char** text,
                                                      tessera_error** error);
 TESSERA_API void tessera_allocation_free(tessera_allocation* allocation);
+
+/* --- tiles of some operators */
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_tile_options {
+  size_t size;           /* sizeof(tessera_tile_options) */
+  const char* operators; /* "conv1..conv3", "0..2"; NULL: all */
+  const char* tile;      /* "7x56": ask about this tile alone */
+  int32_t all;           /* not 0: every shape that was considered */
+  int32_t no_explanation;
+  int32_t threads;
+  uint64_t seed;
+  int64_t budget;
+  double timeout_s;
+  int64_t memory_limit;
+  const tessera_canceller* canceller;
+  void (*progress)(void* user, const char* line);
+  void* user;
+} tessera_tile_options;
+
+typedef struct tessera_tile {
+  size_t size;             /* set by the caller: sizeof(tessera_tile) */
+  const char* shape;       /* "1x24x7x56" */
+  const char* policy;      /* "resident, in place" */
+  tessera_outcome outcome; /* TESSERA_FEASIBLE or TESSERA_OPTIMAL: it fits */
+  int32_t is_corner;       /* 1: no known shape that contains it fits */
+  int32_t is_proven_corner;
+  int64_t tiles;
+  int64_t lower_bound; /* bytes */
+  int64_t peak;        /* bytes; from here on 0 where nothing is known */
+  int64_t latency_cycles;
+  double energy_pj;
+  int64_t off_chip_bytes;
+} tessera_tile;
+
+/* The largest tiles that fit, or what is known about one. `options` may be NULL. */
+TESSERA_API tessera_status tessera_find_tiles(const tessera_network* network,
+                                              const tessera_profile* profile,
+                                              const tessera_tile_options* options,
+                                              tessera_tiles** tiles, tessera_error** error);
+TESSERA_API tessera_outcome tessera_tiles_outcome(const tessera_tiles* tiles);
+TESSERA_API const char* tessera_tiles_largest(const tessera_tiles* tiles); /* empty: none fits */
+TESSERA_API int tessera_tiles_largest_is_proven(const tessera_tiles* tiles);
+TESSERA_API const char* tessera_tiles_explanation(const tessera_tiles* tiles); /* in lines */
+TESSERA_API int tessera_tiles_stopped(const tessera_tiles* tiles);
+TESSERA_API size_t tessera_tiles_count(const tessera_tiles* tiles);
+/* 1, or 0 where `index` is too large. */
+TESSERA_API int tessera_tiles_get(const tessera_tiles* tiles, size_t index, tessera_tile* tile);
+TESSERA_API const char* tessera_tiles_json(const tessera_tiles* tiles);
+TESSERA_API void tessera_tiles_free(tessera_tiles* tiles);
+
+/* The buffers of one tile as a problem. The texts may be NULL: all operators, the whole output,
+   what the profile prefers. */
+TESSERA_API tessera_status tessera_tile_problem(const tessera_network* network,
+                                                const tessera_profile* profile,
+                                                const char* operators, const char* tile,
+                                                const char* policy, tessera_problem** problem,
+                                                tessera_error** error);
+
+/* --- formulas for solvers, and their answers */
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_formula_options {
+  size_t size;           /* sizeof(tessera_formula_options) */
+  const char* format;    /* "dimacs", "smtlib" or "text"; NULL: "dimacs" */
+  int64_t capacity;      /* bytes; 0: that of the problem */
+  const char* candidate; /* a tile candidate of the problem */
+  const char* integers;  /* "order", "bits" or "auto" */
+} tessera_formula_options;
+
+/* tessera_text_free frees the formula. `options` may be NULL. */
+TESSERA_API tessera_status tessera_encode(const tessera_problem* problem,
+                                          const tessera_formula_options* options, char** formula,
+                                          tessera_error** error);
+/* Reads what a solver printed about a formula of tessera_encode, and checks it. */
+TESSERA_API tessera_status tessera_decode(const tessera_problem* problem, const char* formula,
+                                          const char* output, tessera_allocation** allocation,
+                                          tessera_error** error);
+
+/* --- the fewest bank modes with which these plans can still be placed: the answer as JSON, and the
+   reduced profile, which may be NULL. tessera_text_free frees both. */
+TESSERA_API tessera_status tessera_modes(const tessera_plan* const* plans, size_t count,
+                                         char** json, char** reduced, tessera_error** error);
+
+/* --- certificates: proofs that nothing fits, or that a network has no plan */
+TESSERA_API tessera_status tessera_certificate_load(const char* folder,
+                                                    tessera_certificate** certificate,
+                                                    tessera_error** error);
+TESSERA_API tessera_status tessera_certificate_save(const tessera_certificate* certificate,
+                                                    const char* folder, tessera_error** error);
+/* As tessera_plan_check. */
+TESSERA_API tessera_status tessera_certificate_check(const tessera_certificate* certificate,
+                                                     int* accepted, char** findings,
+                                                     tessera_error** error);
+/* Of tessera_certificate_load only. */
+TESSERA_API void tessera_certificate_free(tessera_certificate* certificate);
+
+/* --- sessions: calls that keep what they find out for later calls of any thread. The answers are
+   those of the functions without a session. `most_bytes` limits what is kept; 0: 256 MiB. */
+TESSERA_API tessera_status tessera_session_new(size_t most_bytes, tessera_session** session,
+                                               tessera_error** error);
+TESSERA_API tessera_status tessera_session_make_plan(
+    const tessera_session* session, const tessera_network* network, const tessera_profile* profile,
+    const tessera_plan_options* options, tessera_answer** answer, tessera_error** error);
+TESSERA_API tessera_status tessera_session_allocate(const tessera_session* session,
+                                                    const tessera_problem* problem,
+                                                    const tessera_allocate_options* options,
+                                                    tessera_allocation** allocation,
+                                                    tessera_error** error);
+TESSERA_API void tessera_session_free(tessera_session* session);
 
 #ifdef __cplusplus
 }

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
-#include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/explanation.h"
-#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
@@ -55,16 +52,5 @@ problem::Explanation ExplainInfeasible(const problem::Problem& problem, problem:
 
 // The budget of an explanation.
 base::Budget ReasonBudget(std::optional<int64_t> given);
-
-// Replaces the one memory of the Problem by the tile memory of the profile, and adds its rules. The
-// diagnostic names no file.
-std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
-                                            problem::Problem& problem);
-
-// An answer as "csv", "json" or "svg". An SVG of an infeasible answer draws what collides. The
-// document has an allocation, or for "json" and "svg" an explanation.
-base::Expected<std::string> RenderAllocation(std::string_view format,
-                                             const problem::Problem& problem,
-                                             const problem::files::AllocationDocument& document);
 
 }  // namespace tessera::api::parts

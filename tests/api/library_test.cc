@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "fixture.h"
+
 // The C++ interface as its users see it: the tests include public headers only.
 namespace tessera::tests {
 namespace {
@@ -20,42 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-const std::string kNetwork = TESSERA_SOURCE_DIR "/examples/networks/mobilenet_v2.yaml";
-const std::string kProfile = TESSERA_SOURCE_DIR "/hw_profiles/edge_npu_1mib.yaml";
-
-constexpr std::string_view kChain = R"(schema: 1
-name: chain
-inputs:
-  - {id: x, shape: [1, 16, 32, 32]}
-operators:
-  - {id: a, kind: conv, inputs: [x], out_channels: 16, kernel: 3, pads: same}
-  - {id: b, kind: conv, inputs: [a], out_channels: 16, kernel: 3, pads: same}
-outputs: [b]
-)";
-
-template <typename T>
-T Must(Result<T> result) {
-  if (!result) {
-    ADD_FAILURE() << result.Error().text;
-    std::abort();
-  }
-  return *std::move(result);
-}
-
-Network Chain() { return Must(Network::Parse(kChain)); }
-Profile Npu() { return Must(Profile::Load(kProfile)); }
-
-Plan PlanOf(const Network& network, const Profile& profile, const PlanOptions& options = {}) {
-  const PlanAnswer answer = Must(MakePlan(network, profile, options));
-  if (!answer.plan) {
-    ADD_FAILURE() << NameOf(answer.outcome) << ": " << answer.reason;
-    std::abort();
-  }
-  return *answer.plan;
-}
-
-std::string Json(const Plan& plan) { return Must(plan.Render("json")); }
 
 std::string Content(const std::filesystem::path& path) {
   std::ostringstream text;
@@ -243,12 +209,6 @@ TEST(Library, ChecksPlans) {
   const CheckReport wrong = Must(Check(Must(Plan::Parse(altered))));
   EXPECT_FALSE(wrong.accepted);
   EXPECT_THAT(wrong.findings, Not(IsEmpty()));
-}
-
-// A with B, B with C: 12 bytes suffice for the three of 8, 4 and 8.
-Problem ThreeBuffers() {
-  return Must(Problem::Make(
-      {{"a", 8, {{0, 3}}}, {"b", 4, {{1, 6}, {7, 9}}}, {"c", 8, {{4, 9}}, /*alignment=*/4}}));
 }
 
 TEST(Library, PlacesBuffers) {

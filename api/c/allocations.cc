@@ -1,0 +1,134 @@
+#include "tessera/api/c/handles.h"
+
+// NOLINTBEGIN(cppcoreguidelines-owning-memory)
+namespace tessera::api::c {
+namespace {
+
+// Buffers without names are numbered from 0.
+std::vector<Buffer> BuffersOf(size_t count, const int64_t* lower, const int64_t* upper,
+                              const int64_t* sizes, const int64_t* alignments) {
+  std::vector<Buffer> buffers(count);
+  for (size_t i = 0; i < count; ++i) {
+    buffers[i].id = std::to_string(i);
+    buffers[i].size = sizes[i];
+    buffers[i].steps = {{lower[i], upper[i]}};
+    if (alignments != nullptr) buffers[i].alignment = alignments[i];
+  }
+  return buffers;
+}
+
+}  // namespace
+
+AllocateOptions Translate(const tessera_allocate_options& given) {
+  const tessera_allocate_options known = Complete(given);
+  AllocateOptions options;
+  if (known.capacity != 0) options.capacity = known.capacity;
+  options.minimize = known.minimize != 0;
+  if (known.engine != nullptr) options.engine = known.engine;
+  options.explain = known.no_explanation == 0;
+  options.certify = known.certify != 0;
+  TranslateSearch(known, options);
+  return options;
+}
+
+tessera_status GiveAllocation(Result<AllocateAnswer> made, tessera_allocation** allocation,
+                              tessera_error** error) {
+  if (!made) return Fail(made.Error(), error);
+  auto handle = std::make_unique<tessera_allocation>();
+  handle->value = *std::move(made);
+  handle->explanation = Joined(handle->value.explanation);
+  if (handle->value.certificate)
+    handle->certificate.reset(new tessera_certificate{*handle->value.certificate});
+  *allocation = handle.release();
+  return TESSERA_OK;
+}
+
+}  // namespace tessera::api::c
+
+using namespace tessera;
+using namespace tessera::api::c;
+
+extern "C" {
+
+tessera_status tessera_problem_load(const char* path, tessera_problem** problem,
+                                    tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] { return Give(Problem::Load(path), problem, error); });
+}
+
+tessera_status tessera_problem_parse(const char* text, size_t size, tessera_problem** problem,
+                                     tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] { return Give(Problem::Parse({text, size}), problem, error); });
+}
+
+tessera_status tessera_problem_new(size_t count, const int64_t* lower, const int64_t* upper,
+                                   const int64_t* sizes, const int64_t* alignments,
+                                   tessera_problem** problem, tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] {
+    return Give(Problem::Make(BuffersOf(count, lower, upper, sizes, alignments)), problem, error);
+  });
+}
+
+size_t tessera_problem_buffer_count(const tessera_problem* problem) {
+  return problem->value.BufferCount();
+}
+void tessera_problem_free(tessera_problem* problem) { delete problem; }
+
+tessera_status tessera_allocate(const tessera_problem* problem,
+                                const tessera_allocate_options* options,
+                                tessera_allocation** allocation, tessera_error** error) {
+  *allocation = nullptr;
+  return Guarded(error, [&] {
+    const AllocateOptions known = options != nullptr ? Translate(*options) : AllocateOptions();
+    return GiveAllocation(Allocate(problem->value, known), allocation, error);
+  });
+}
+
+tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation) {
+  return static_cast<tessera_outcome>(allocation->value.outcome);
+}
+const char* tessera_allocation_reason(const tessera_allocation* allocation) {
+  return allocation->value.reason.c_str();
+}
+const char* tessera_allocation_engine(const tessera_allocation* allocation) {
+  return allocation->value.engine.c_str();
+}
+const char* tessera_allocation_explanation(const tessera_allocation* allocation) {
+  return allocation->explanation.c_str();
+}
+const tessera_certificate* tessera_allocation_certificate(const tessera_allocation* allocation) {
+  return allocation->certificate.get();
+}
+int tessera_allocation_stopped(const tessera_allocation* allocation) {
+  return allocation->value.stopped ? 1 : 0;
+}
+const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation) {
+  return allocation->value.allocation ? allocation->value.allocation->Offsets().data() : nullptr;
+}
+int64_t tessera_allocation_peak(const tessera_allocation* allocation) {
+  return allocation->value.allocation ? allocation->value.allocation->Peak() : 0;
+}
+int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation) {
+  return allocation->value.lower_bound;
+}
+
+tessera_status tessera_allocation_render(const tessera_allocation* allocation, const char* format,
+                                         char** text, tessera_error** error) {
+  *text = nullptr;
+  return Guarded(error, [&] {
+    if (allocation->value.allocation)
+      return RenderTo(text, allocation->value.allocation->Render(format), error);
+    Error none;
+    none.status = CallStatus::kBadInput;
+    none.message = none.text = "the answer has no allocation";
+    return Fail(none, error);
+  });
+}
+
+void tessera_allocation_free(tessera_allocation* allocation) { delete allocation; }
+
+}  // extern "C"
+
+// NOLINTEND(cppcoreguidelines-owning-memory)

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <tessera/c/tessera.h>
+#include <tessera/tessera.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+// The C interface: handles around the values of the C++ interface, which throws nothing. C callers
+// own what they are given, until they free it. Private.
+// NOLINTBEGIN(cppcoreguidelines-owning-memory)
+struct tessera_error {
+  tessera::Error value;
+};
+struct tessera_network {
+  tessera::Network value;
+};
+struct tessera_profile {
+  tessera::Profile value;
+};
+struct tessera_plan {
+  tessera::Plan value;
+};
+struct tessera_certificate {
+  tessera::Certificate value;
+};
+struct tessera_answer {
+  tessera::PlanAnswer value;
+  std::string explanation;                           // the one of `value`, in lines
+  std::unique_ptr<tessera_plan> plan;                // a handle of value.plan
+  std::unique_ptr<tessera_certificate> certificate;  // a handle of value.certificate
+};
+struct tessera_canceller {
+  tessera::Canceller value;
+};
+struct tessera_problem {
+  tessera::Problem value;
+};
+struct tessera_allocation {
+  tessera::AllocateAnswer value;
+  std::string explanation;                           // the one of `value`, in lines
+  std::unique_ptr<tessera_certificate> certificate;  // a handle of value.certificate
+};
+struct tessera_tiles {
+  tessera::TileAnswer value;
+  std::string explanation;  // the one of `value`, in lines
+};
+struct tessera_session {
+  tessera::Session value;
+};
+
+namespace tessera::api::c {
+
+inline tessera_status Fail(const Error& fault, tessera_error** error) {
+  const auto status = static_cast<tessera_status>(fault.status);
+  if (error != nullptr) *error = new (std::nothrow) tessera_error{fault};
+  return status;
+}
+
+// Calls `work`, which may throw only for lack of memory: the callers' texts are copied into values.
+template <typename Work>
+tessera_status Guarded(tessera_error** error, const Work& work) {
+  if (error != nullptr) *error = nullptr;
+  try {
+    return work();
+  } catch (...) {
+    return TESSERA_STOPPED;
+  }
+}
+
+// A new handle of the value of a result.
+template <typename Handle, typename Value>
+tessera_status Give(Result<Value> result, Handle** handle, tessera_error** error) {
+  if (!result) return Fail(result.Error(), error);
+  *handle = new Handle{*std::move(result)};
+  return TESSERA_OK;
+}
+
+inline char* Copy(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+inline tessera_status RenderTo(char** text, const Result<std::string>& rendered,
+                               tessera_error** error) {
+  if (!rendered) return Fail(rendered.Error(), error);
+  *text = Copy(*rendered);
+  return TESSERA_OK;
+}
+
+// What an older caller does not know is 0.
+template <typename Options>
+Options Complete(const Options& given) {
+  Options known = {};
+  std::memcpy(&known, &given, std::min(given.size, sizeof known));
+  return known;
+}
+
+// What the options of all searches have in common.
+template <typename Given>
+void TranslateSearch(const Given& known, SearchOptions& options) {
+  options.seed = known.seed;
+  if (known.budget != 0) options.budget = known.budget;
+  if (known.timeout_s != 0) options.timeout_s = known.timeout_s;
+  if (known.memory_limit != 0) options.memory_limit = known.memory_limit;
+  if (known.threads != 0) options.threads = known.threads;
+  if (known.canceller != nullptr) options.canceller = known.canceller->value;
+  if (known.progress != nullptr) {
+    options.progress = [known](std::string_view line) {
+      known.progress(known.user, std::string(line).c_str());
+    };
+  }
+}
+
+// Lines in one text.
+inline std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+// The result of a check. `findings` may be nullptr.
+inline tessera_status Give(const CheckReport& report, int* accepted, char** findings) {
+  *accepted = report.accepted ? 1 : 0;
+  if (findings == nullptr) return TESSERA_OK;
+  *findings = Copy(Joined(report.findings) + (report.open.empty() ? "" : report.open + '\n'));
+  return TESSERA_OK;
+}
+
+// The texts of a caller, which may be NULL.
+inline std::string TextOf(const char* text) { return text != nullptr ? text : ""; }
+
+// Options of C as those of C++.
+PlanOptions Translate(const tessera_plan_options& given);
+AllocateOptions Translate(const tessera_allocate_options& given);
+
+// New answers.
+tessera_status GiveAllocation(Result<AllocateAnswer> made, tessera_allocation** allocation,
+                              tessera_error** error);
+tessera_status GiveAnswer(Result<PlanAnswer> made, tessera_answer** answer, tessera_error** error);
+
+}  // namespace tessera::api::c
+
+// NOLINTEND(cppcoreguidelines-owning-memory)

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tessera/allocate.h>
+#include <tessera/plan.h>
+#include <tessera/tile.h>
+
+#include "tessera/api/parts/allocation.h"
+#include "tessera/api/parts/engine_set.h"
+#include "tessera/search/tiling/engine_cache.h"
+
+// The calls that a session makes too, with what it keeps between them. Private.
+namespace tessera::api {
+
+inline constexpr std::int64_t kPlanBudget = 200'000;  // of each query, as in the command
+
+// Engines with the answers that they gave before; an answer is the same with and without these.
+struct KeptEngines {
+  KeptEngines(parts::EngineSet set, size_t most_bytes)
+      : engines(std::move(set)), cached(engines.Pointers(), most_bytes) {}
+  parts::EngineSet engines;
+  search::tiling::CachedEngines cached;
+};
+
+// The engines that the options name.
+parts::EngineSet EnginesOf(const SearchOptions& options);
+
+// The calls of the public functions, which may throw. `kept` has the engines of the options, or is
+// nullptr: then nothing is known.
+Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
+                              const PlanOptions& options, const KeptEngines* kept);
+Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& options);
+
+// Adds to `answer`, made from `found`, a certificate or the reason why there is none.
+std::optional<Error> Certify(const Problem& problem, const AllocateOptions& options,
+                             const parts::AllocationAnswer& found, const base::Stop& stop,
+                             AllocateAnswer& answer);
+
+Result<TileAnswer> SearchTiles(const Network& network, const Profile& profile,
+                               const TileOptions& options, const KeptEngines* kept);
+
+}  // namespace tessera::api

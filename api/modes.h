@@ -1,0 +1,49 @@
+#ifndef TESSERA_MODES_H_
+#define TESSERA_MODES_H_
+
+#include <tessera/allocate.h>
+#include <tessera/call.h>
+#include <tessera/plan.h>
+#include <tessera/result.h>
+
+#include <string>
+#include <vector>
+
+// The modes of its banks that a chip does not need (docs/modes.md).
+namespace tessera {
+inline namespace v0 {
+
+// The modes of one memory.
+struct MemoryModes {
+  std::string memory;
+  std::vector<std::string> keep;
+  std::vector<std::string> remove;
+  std::vector<std::string> frees;  // accesses that only removed modes allow: "dma.read of bank 1"
+};
+
+struct ModesAnswer {
+  // kOptimal: the kept modes are enough, and proven that fewer are not. kFeasible: they are enough.
+  // kInfeasible: not even all modes are. kUnknown: a limit came first.
+  Outcome outcome = Outcome::kUnknown;
+  std::vector<MemoryModes> memories = {};
+  // kOptimal, kFeasible: the profile of the plans, or the last problem, without the removed modes,
+  // as JSON.
+  std::string reduced = {};
+  std::string text = {};  // the answer as `tessera modes` prints it
+  std::string json = {};  // the same with --format json
+  bool stopped = false;   // a deadline, a memory limit or a cancellation cut it off
+};
+
+// The fewest modes with which all these plans, of one profile, can still be placed; sizes stay, and
+// offsets and modes are free.
+TESSERA_API Result<ModesAnswer> Modes(const std::vector<Plan>& plans,
+                                      const SearchOptions& options = {});
+
+// The same for problems with the same memories.
+TESSERA_API Result<ModesAnswer> Modes(const std::vector<Problem>& problems,
+                                      const SearchOptions& options = {});
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_MODES_H_

@@ -1,0 +1,277 @@
+#include <tessera/session.h>
+
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include "tessera/api/answer_cache.h"
+#include "tessera/api/calls.h"
+#include "tessera/api/content.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/plan/files/plan_files.h"
+#include "tessera/search/tiling/engine_cache.h"
+
+// A session keeps two kinds of things. An answer of a call is kept whole, under everything that
+// determines it: the same call again costs the comparison of the key. Results of engines about
+// single Problems are kept too (search/tiling/engine_cache.h), which helps calls that are only
+// similar, as in a sweep over profiles. Both are functions of their keys, so answers do not depend
+// on what is kept, on the order of calls, or on threads.
+namespace tessera::api {
+
+// Engines of one choice of engine, rules and seed.
+class EnginesByChoice {
+ public:
+  explicit EnginesByChoice(size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // Stays valid while the caller holds it, also if the choice is dropped.
+  std::shared_ptr<const KeptEngines> Get(const std::string& choice, const SearchOptions& options) {
+    const std::lock_guard lock(mutex_);
+    for (auto at = kept_.begin(); at != kept_.end(); ++at) {
+      if (at->first != choice) continue;
+      kept_.splice(kept_.begin(), kept_, at);
+      return at->second;
+    }
+    if (kept_.size() == kMostChoices) kept_.pop_back();
+    kept_.emplace_front(choice, std::make_shared<const KeptEngines>(EnginesOf(options),
+                                                                    most_bytes_ / kMostChoices));
+    return kept_.front().second;
+  }
+
+  void AddTo(SessionCounts& counts) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [choice, engines] : kept_) {
+      const search::tiling::ResultCache::Counts more = engines->cached.Count();
+      counts.known += more.hits;
+      counts.asked += more.misses;
+    }
+  }
+
+  void Clear() {
+    const std::lock_guard lock(mutex_);
+    kept_.clear();
+  }
+
+ private:
+  static constexpr size_t kMostChoices = 4;
+
+  const size_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::list<std::pair<std::string, std::shared_ptr<const KeptEngines>>> kept_;  // used last first
+};
+
+}  // namespace tessera::api
+
+namespace tessera {
+inline namespace v0 {
+
+// Half of the space is for answers, half for results of engines.
+struct Session::Content {
+  explicit Content(const SessionOptions& options)
+      : answers(options.most_bytes / 2), engines(options.most_bytes / 2) {}
+  api::AnswerCache answers;
+  api::EnginesByChoice engines;
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+namespace tessera::api {
+namespace {
+
+// A text in which no two lists of values are equal: each value states its length.
+class OptionText {
+ public:
+  OptionText& Add(const std::string& value) {
+    text_ += std::to_string(value.size()) + ':' + value;
+    return *this;
+  }
+  OptionText& Add(std::int64_t value) { return Add(std::to_string(value)); }
+  template <typename Value>
+  OptionText& Add(const std::optional<Value>& value) {
+    Add(value.has_value() ? 1 : 0);
+    return value ? Add(static_cast<std::int64_t>(*value)) : *this;
+  }
+  OptionText& Add(const std::vector<std::string>& values) {
+    Add(static_cast<std::int64_t>(values.size()));
+    for (const std::string& value : values) Add(value);
+    return *this;
+  }
+  OptionText& Add(const std::vector<MetricValue>& values) {
+    Add(static_cast<std::int64_t>(values.size()));
+    for (const auto& [metric, value] : values)
+      Add(metric).Add(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+    return *this;
+  }
+  const std::string& Get() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Which engines are asked. Threads, deadlines and callbacks change no answer that was not cut off.
+OptionText ChoiceOf(const SearchOptions& options) {
+  OptionText text;
+  text.Add(static_cast<std::int64_t>(options.seed)).Add(options.engine).Add(options.switched_off);
+  return text;
+}
+
+std::shared_ptr<const std::string> KeyOf(const Network::Content& network) {
+  return network.key.Get([&] {
+    OptionText text;
+    text.Add(graph::import::yaml::WriteNetworkJson(network.graph));
+    return text.Add(network.notes).Add(network.nodes).Get();
+  });
+}
+
+std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
+  return problem.key.Get([&] {
+    const problem::files::ProblemDocument& document = problem.document;
+    return problem::files::WriteProblem(document.problem,
+                                        document.ladder ? &*document.ladder : nullptr);
+  });
+}
+
+CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions& options) {
+  CallKey key("plan");
+  key.Add(KeyOf(network.Get()));
+  key.Add(profile.Json());
+  OptionText text = ChoiceOf(options);
+  text.Add(options.budget).Add(options.minimize).Add(options.limits).Add(options.max_operators);
+  for (const bool flag : {options.keep_order, options.keep_boundaries, options.prefetch,
+                          options.explain, options.certify})
+    text.Add(flag ? 1 : 0);
+  text.Add(options.constraints);
+  key.Add(text.Get());
+  if (options.previous != nullptr)
+    key.Add(plan::files::WritePlanJson(options.previous->Get().plan));
+  return key;
+}
+
+CallKey KeyOf(const Problem& problem, const AllocateOptions& options) {
+  CallKey key("allocation");
+  key.Add(KeyOf(problem.Get()));
+  OptionText text = ChoiceOf(options);
+  text.Add(options.budget).Add(options.capacity);
+  for (const bool flag : {options.minimize, options.explain, options.certify})
+    text.Add(flag ? 1 : 0);
+  key.Add(text.Get());
+  return key;
+}
+
+CallKey KeyOf(const Network& network, const Profile& profile, const TileOptions& options) {
+  CallKey key("tiles");
+  key.Add(KeyOf(network.Get()));
+  key.Add(profile.Json());
+  OptionText text = ChoiceOf(options);
+  text.Add(options.budget).Add(options.operators).Add(options.tile);
+  for (const bool flag : {options.all, options.explain}) text.Add(flag ? 1 : 0);
+  key.Add(text.Get());
+  return key;
+}
+
+// About what an answer holds, counted by the parts that grow with the input.
+size_t BytesOf(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  return bytes;
+}
+
+size_t BytesOf(const problem::Problem& problem) {
+  constexpr size_t kRest = 256;  // names, accesses, lifespans, places
+  return problem.buffers.size() * (sizeof(problem::Buffer) + kRest);
+}
+
+size_t BytesOf(const std::optional<Certificate>& certificate) {
+  size_t bytes = 0;
+  if (!certificate) return bytes;
+  for (const auto& [name, text] : certificate->Files()) bytes += name.size() + text.size();
+  return bytes;
+}
+
+size_t BytesOf(const PlanAnswer& answer) {
+  constexpr size_t kOperator = 1024;  // with its tensors and its part of the tables
+  size_t bytes = sizeof(answer) + BytesOf(answer.explanation) + BytesOf(answer.certificate);
+  if (!answer.plan) return bytes;
+  const plan::Plan& plan = answer.plan->Get().plan;
+  return bytes + sizeof(Plan::Content) + 2 * BytesOf(plan.problem) +
+         plan.network.operators.size() * kOperator + plan.steps.size() * sizeof(plan.steps[0]);
+}
+
+size_t BytesOf(const AllocateAnswer& answer) {
+  size_t bytes = sizeof(answer) + BytesOf(answer.explanation) + BytesOf(answer.certificate);
+  if (answer.allocation) {
+    bytes += sizeof(Allocation::Content) + answer.allocation->Offsets().size() * 16 +
+             BytesOf(answer.allocation->Get().problem.Get().document.problem);
+  }
+  return bytes;
+}
+
+size_t BytesOf(const TileAnswer& answer) {
+  return sizeof(answer) + BytesOf(answer.explanation) + 2 * answer.json.size() + answer.text.size();
+}
+
+// The answer that is known under the key, or that of `search`, which is then known.
+template <typename Answer, typename Search>
+Result<Answer> FindOr(AnswerCache& answers, CallKey key, const Search& search) {
+  if (const auto known = answers.Find<Answer>(key)) return *known;
+  Result<Answer> answer = search();
+  if (answer && !answer->stopped) {
+    const size_t bytes = BytesOf(*answer);
+    answers.Keep(std::move(key), std::make_shared<const Answer>(*answer), bytes);
+  }
+  return answer;
+}
+
+}  // namespace
+}  // namespace tessera::api
+
+namespace tessera {
+inline namespace v0 {
+
+Session::Session(const SessionOptions& options) : content_(std::make_shared<Content>(options)) {}
+
+Result<PlanAnswer> Session::MakePlan(const Network& network, const Profile& profile,
+                                     const PlanOptions& options) const {
+  return api::Guarded([&]() -> Result<PlanAnswer> {
+    if (auto error = api::FindBadOption(options)) return *std::move(error);
+    return api::FindOr<PlanAnswer>(content_->answers, api::KeyOf(network, profile, options), [&] {
+      const auto kept = content_->engines.Get(api::ChoiceOf(options).Get(), options);
+      return api::SearchPlan(network, profile, options, kept.get());
+    });
+  });
+}
+
+Result<AllocateAnswer> Session::Allocate(const Problem& problem,
+                                         const AllocateOptions& options) const {
+  return api::Guarded([&]() -> Result<AllocateAnswer> {
+    if (auto error = api::FindBadOption(options)) return *std::move(error);
+    return api::FindOr<AllocateAnswer>(content_->answers, api::KeyOf(problem, options),
+                                       [&] { return api::PlaceBuffers(problem, options); });
+  });
+}
+
+Result<TileAnswer> Session::FindTiles(const Network& network, const Profile& profile,
+                                      const TileOptions& options) const {
+  return api::Guarded([&]() -> Result<TileAnswer> {
+    if (auto error = api::FindBadOption(options)) return *std::move(error);
+    return api::FindOr<TileAnswer>(content_->answers, api::KeyOf(network, profile, options), [&] {
+      const auto kept = content_->engines.Get(api::ChoiceOf(options).Get(), options);
+      return api::SearchTiles(network, profile, options, kept.get());
+    });
+  });
+}
+
+SessionCounts Session::Count() const {
+  const api::AnswerCache::Counts answers = content_->answers.Count();
+  SessionCounts counts{answers.hits, answers.misses, answers.dropped, answers.bytes, 0, 0};
+  content_->engines.AddTo(counts);
+  return counts;
+}
+
+void Session::Clear() const {
+  content_->answers.Clear();
+  content_->engines.Clear();
+}
+
+}  // namespace v0
+}  // namespace tessera

@@ -1,0 +1,66 @@
+#ifndef TESSERA_SESSION_H_
+#define TESSERA_SESSION_H_
+
+#include <tessera/allocate.h>
+#include <tessera/network.h>
+#include <tessera/plan.h>
+#include <tessera/profile.h>
+#include <tessera/result.h>
+#include <tessera/tile.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+// Calls that share what they find out:
+//
+//     tessera::Session session;
+//     for (const tessera::Profile& profile : sweep) session.MakePlan(network, profile);
+namespace tessera {
+inline namespace v0 {
+
+struct SessionOptions {
+  std::size_t most_bytes = std::size_t{256} << 20;  // that it keeps between calls, about
+};
+
+struct SessionCounts {
+  std::int64_t hits = 0;     // calls whose answer was known
+  std::int64_t misses = 0;   // calls that searched
+  std::int64_t dropped = 0;  // answers that were given up for lack of space
+  std::size_t bytes = 0;     // kept answers of calls, about
+  std::int64_t known = 0;    // questions to engines whose answer was known
+  std::int64_t asked = 0;    // questions to engines that were put to them
+};
+
+// Keeps answers, and what engines found out about Problems, between calls. Its calls give the
+// answers of the functions of the same names: the session changes the time they take, never the
+// answer. Two inputs are the same if all that they state is the same; it is compared in full.
+// Answers that a deadline, a memory limit or a cancellation cut off are not kept. Threads may share
+// a session; copies are one session.
+class TESSERA_API Session {
+ public:
+  explicit Session(const SessionOptions& options = {});
+
+  Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
+                              const PlanOptions& options = {}) const;
+  Result<AllocateAnswer> Allocate(const Problem& problem,
+                                  const AllocateOptions& options = {}) const;
+  Result<TileAnswer> FindTiles(const Network& network, const Profile& profile,
+                               const TileOptions& options = {}) const;
+
+  SessionCounts Count() const;
+
+  // Forgets everything.
+  void Clear() const;
+
+  struct Content;
+  const Content& Get() const noexcept { return *content_; }
+
+ private:
+  std::shared_ptr<Content> content_;
+};
+
+}  // namespace v0
+}  // namespace tessera
+
+#endif  // TESSERA_SESSION_H_
