@@ -14,8 +14,8 @@ namespace tessera::api {
 namespace {
 
 std::vector<std::string> ExplainPlacement(const search::partition::Evaluation& found,
-                                 const parts::EngineSet& engines, const EvaluateOptions& given,
-                                 const base::Stop& stop) {
+                                          const parts::EngineSet& engines,
+                                          const EvaluateOptions& given, const base::Stop& stop) {
   const problem::Problem& problem = *found.infeasible_problem;
   const problem::Explanation why =
       parts::ExplainInfeasible(problem, found.capacity, engines, given.budget, stop);

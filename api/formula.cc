@@ -23,8 +23,8 @@ struct Word {
 };
 
 constexpr std::array<Word<FormulaFormat>, 3> kFormulaFormats = {{{"dimacs", FormulaFormat::kDimacs},
-                                                          {"smtlib", FormulaFormat::kSmtlib},
-                                                          {"text", FormulaFormat::kText}}};
+                                                                 {"smtlib", FormulaFormat::kSmtlib},
+                                                                 {"text", FormulaFormat::kText}}};
 constexpr std::array<Word<IntegerEncoding>, 3> kIntegers = {
     {{"auto", IntegerEncoding::kByMagnitude},
      {"order", IntegerEncoding::kOrder},
@@ -42,7 +42,7 @@ Result<Value> Choose(const char* option, const std::string& given,
 }
 
 Result<encoder::exports::FormulaOptions> Resolve(const Problem::Content& problem,
-                                                   const FormulaOptions& given) {
+                                                 const FormulaOptions& given) {
   encoder::exports::FormulaOptions options;
   const Result<FormulaFormat> format = Choose("format", given.format, kFormulaFormats);
   if (!format) return format.Error();
@@ -70,7 +70,7 @@ Result<Formula> WriteFormula(const Problem::Content& problem, const FormulaOptio
 }
 
 Result<AllocateAnswer> ReadModel(const Problem& problem, std::string_view formula,
-                            std::string_view output, const std::string& name) {
+                                 std::string_view output, const std::string& name) {
   const problem::files::ProblemDocument& document = problem.Get().document;
   const auto options = encoder::exports::ReadOptions(formula, "formula", document);
   if (!options) return BadInput(options.error());

@@ -304,9 +304,8 @@ class PlanCommand final : public Command {
     const graph::Graph& network = loaded.graph;
     report::PlanRefusal refusal{network, result, std::nullopt, {}, loaded.AllNotes()};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
-      api::parts::PlanReasons reasons =
-          api::parts::FindPlanReasons(network, profile, options, result, search_.Engines(),
-                                      search_.budget, signal);
+      api::parts::PlanReasons reasons = api::parts::FindPlanReasons(
+          network, profile, options, result, search_.Engines(), search_.budget, signal);
       refusal.collision = std::move(reasons.collision);
       refusal.remedies = std::move(reasons.remedies);
     }
