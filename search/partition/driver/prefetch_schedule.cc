@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/traffic.h"
