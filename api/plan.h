@@ -31,7 +31,7 @@ struct PlanOptions : SearchOptions {
   std::optional<int> max_operators = {};  // in one subgraph
   bool keep_order = false;                // run operators in the order of the network
   bool keep_boundaries = true;            // tensors may stay on chip between subgraphs
-  bool prefetch = false;                  // constants may arrive one subgraph earlier
+  bool prefetch = false;                  // constants may arrive while earlier subgraphs run
   std::string constraints = {};           // YAML (docs/constraints.md)
   const Plan* previous = nullptr;         // of equal plans, the one most like it is taken
   bool explain = false;                   // no plan: why, and what would help; up to 2 s more

@@ -109,8 +109,8 @@ class PlanCommand final : public Command {
                  "they stay in the tile memory where that is better and fits, at most two at a "
                  "cut");
     app.add_flag("--prefetch", prefetch_,
-                 "Let constants of a subgraph arrive while the one before runs, wherever the "
-                 "partition that was found gains by it and has room; notes tell");
+                 "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "
+                 "has room; notes state what it gains");
     app.add_option(
            "--order", order_,
            "given runs the operators in the order of the file; search in any in which each comes "

@@ -93,7 +93,10 @@ struct Subgraph {
   int64_t k_extent = 0;  // of one slice if weights come in K slices; 0: the profile's granularity
   // transfers have steps of their own although the profile double-buffers
   bool serialized = false;
-  bool prefetch = false;  // constants that are loaded once arrive while the previous subgraph runs
+  // Each constant that is loaded once is cut into so many equal parts along its first axis. Part i
+  // arrives while the subgraph runs that comes prefetch[i] earlier; 0: when this one begins. Never
+  // ascending. Empty: all arrive when this one begins.
+  std::vector<int> prefetch = {};
   bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;
   // for the reader; nothing is derived from it

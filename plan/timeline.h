@@ -29,7 +29,7 @@ enum class ActivityKind : uint8_t {
   kSlices,     // streamed constants of one operator
   kDirect,     // engines that work in that memory block its port for transfers
   kCopy,       // rows kept from tile to tile are moved within the tile memory
-  kPrefetch,   // all constants that are loaded once for the next subgraph
+  kPrefetch,   // all constants that are loaded once for later subgraphs
 };
 
 // [begin, end) in cycles. An activity that is interrupted by slices is listed as several

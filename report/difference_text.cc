@@ -170,7 +170,7 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"halo", hw_profiles::NameOf(subgraph.halo)}});
     if (subgraph.k_extent > 0) json.back()["k_extent"] = subgraph.k_extent;
     if (subgraph.serialized) json.back()["serialized"] = true;
-    if (subgraph.prefetch) json.back()["prefetch"] = true;
+    if (!subgraph.prefetch.empty()) json.back()["prefetch"] = subgraph.prefetch;
   }
   return json;
 }

@@ -84,7 +84,7 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
   if (subgraph.serialized) data["serialized"] = true;
-  if (subgraph.prefetch) data["prefetch"] = true;
+  if (!subgraph.prefetch.empty()) data["prefetch"] = subgraph.prefetch;
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);
   data["rejected_alternatives"] = Json::array();

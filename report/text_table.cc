@@ -87,10 +87,23 @@ std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
   return text;
 }
 
+namespace {
+
+std::string PrefetchText(const std::vector<int>& prefetch) {
+  if (prefetch.empty()) return "";
+  const auto late = std::count(prefetch.begin(), prefetch.end(), 0);
+  std::string text = ", prefetched";
+  if (late > 0) text += fmt::format(" to {}/{}", prefetch.size() - late, prefetch.size());
+  if (prefetch.front() > 1) text += fmt::format(" {} ahead", prefetch.front());
+  return text;
+}
+
+}  // namespace
+
 std::string PolicyText(const plan::Subgraph& subgraph) {
   return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent,
                     subgraph.serialized) +
-         (subgraph.prefetch ? ", prefetched" : "");
+         PrefetchText(subgraph.prefetch);
 }
 
 }  // namespace tessera::report

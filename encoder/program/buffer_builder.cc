@@ -118,11 +118,11 @@ void SubgraphDrafts::MoveAlive(BufferBuilder& draft, const TensorUse& use, Step 
   for (Step step = lower; step < upper; ++step) Move(draft, use, step, kind);
 }
 
-void SubgraphDrafts::ArriveBefore(BufferBuilder& draft, const TensorUse& use, Step lower,
-                                  Step upper) const {
+void SubgraphDrafts::ArriveAhead(BufferBuilder& draft, const TensorUse& use, Timeline& carrier,
+                                 Step lower, Step upper) const {
   draft.Live(lower, upper);
   for (Step step = lower; step < upper; ++step)
-    MoveAt(*before, draft, use, step, AccessKind::kWrite);
+    MoveAt(carrier, draft, use, step, AccessKind::kWrite);
 }
 
 std::optional<Step> SaveOf(const TensorUse& use, const Pass& pass) {
@@ -180,8 +180,8 @@ std::vector<BufferBuilder> Finish(SubgraphDrafts drafts) {
 std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
-                                        Timeline* before) {
-  SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, before);
+                                        std::span<Timeline> earlier) {
+  SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, earlier);
   DraftResidents(drafts);
   DraftTiles(drafts);
   for (int k = 0; k < uses.Operators(); ++k) DraftSlices(drafts, k);
@@ -197,7 +197,7 @@ std::vector<BufferBuilder> DraftScratch(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
                                         int k) {
-  SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, /*of_the_one_before=*/nullptr);
+  SubgraphDrafts drafts(graph, profile, uses, subgraph, timeline, /*of_earlier=*/{});
   AddWorkspace(drafts, k, BufferKind::kScratch, "scratch");
   return Finish(std::move(drafts));
 }

@@ -35,20 +35,15 @@ struct BufferBuilder {
 class SubgraphDrafts {
  public:
   SubgraphDrafts(const graph::Graph& of, const hw_profiles::Profile& on, const SubgraphUses& used,
-                 int number, Timeline& own, Timeline* of_the_one_before)
-      : graph(of),
-        profile(on),
-        uses(used),
-        subgraph(number),
-        timeline(own),
-        before(of_the_one_before) {}
+                 int number, Timeline& own, std::span<Timeline> of_earlier)
+      : graph(of), profile(on), uses(used), subgraph(number), timeline(own), earlier(of_earlier) {}
 
   const graph::Graph& graph;
   const hw_profiles::Profile& profile;
   const SubgraphUses& uses;
   const int subgraph;
   Timeline& timeline;
-  Timeline* const before;  // of the previous subgraph; null if there is none
+  const std::span<Timeline> earlier;  // of the subgraphs before, for prefetched constants
   std::vector<BufferBuilder> list;
 
   // Appends a buffer; the reference is valid until the next Open. OpenFor makes a buffer that holds
@@ -62,14 +57,14 @@ class SubgraphDrafts {
   void TouchByEngines(BufferBuilder& draft, const TensorUse& use, const Pass& pass) const;
 
   // Move: a transfer touches the buffer at the step. MoveAlive: a transfer touches it at each of
-  // the steps [lower, upper), and it lives there. ArriveBefore: the same, on the timeline of the
-  // previous subgraph.
+  // the steps [lower, upper), and it lives there. ArriveAhead: the same, on the timeline of an
+  // earlier subgraph.
   void Move(BufferBuilder& draft, const TensorUse& use, problem::Step step,
             problem::AccessKind kind) const;
   void MoveAlive(BufferBuilder& draft, const TensorUse& use, problem::Step lower,
                  problem::Step upper, problem::AccessKind kind) const;
-  void ArriveBefore(BufferBuilder& draft, const TensorUse& use, problem::Step lower,
-                    problem::Step upper) const;
+  void ArriveAhead(BufferBuilder& draft, const TensorUse& use, Timeline& carrier,
+                   problem::Step lower, problem::Step upper) const;
 
   std::string_view EngineOf(int k) const { return uses.engines[static_cast<size_t>(k)]; }
   const graph::Operator& OperatorAt(int k) const { return uses.OperatorAt(graph, k); }
@@ -100,8 +95,8 @@ void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use);
 // rows.
 void DraftTiles(SubgraphDrafts& drafts);
 
-// Makes the constants that are loaded once, by tensor. They may be loaded while the previous
-// subgraph runs.
+// Makes the constants that are loaded once, by tensor. They may be loaded while earlier subgraphs
+// run.
 void DraftResidents(SubgraphDrafts& drafts);
 
 // Makes the slots for the sliced inputs of an operator.
@@ -109,12 +104,12 @@ void DraftSlices(SubgraphDrafts& drafts, int k);
 
 // The buffers of subgraph number `subgraph`, except whole ones, in the order: resident constants,
 // tiles, slices, scratch. Sizes of tiles and scratch depend on the tile shape; here they are 1.
-// Enters each transfer in the steps of the timeline. Prefetched constants are entered in the
-// timeline `before`, which must not be nullptr in that case. See subgraph_buffers.cc.
+// Enters each transfer in the steps of the timeline, but prefetched constants in those of
+// `earlier`, the subgraphs before. See subgraph_buffers.cc.
 std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
-                                        Timeline* before);
+                                        std::span<Timeline> earlier);
 
 // The scratch of operator k of the subgraph, for each phase, even if the profile gives it no
 // scratch.

@@ -182,9 +182,8 @@ ProgramTemplate BuildProgramTemplate(const graph::Graph& graph,
   for (size_t s = 0; s < program_template.uses.size(); ++s) {
     Timeline timeline =
         LayOut(graph, profile, program_template.uses[s], static_cast<int>(s), tiles[s], begin);
-    Timeline* before = s == 0 ? nullptr : &program_template.timelines.back();
     drafts.push_back(DraftBuffers(graph, profile, program_template.uses[s], static_cast<int>(s),
-                                  timeline, before));
+                                  timeline, program_template.timelines));
     begin = timeline.end;
     program_template.timelines.push_back(std::move(timeline));
   }
@@ -252,10 +251,10 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
     policy.kept = kept;
     base::Expected<SubgraphUses> found = FindUses(graph, usages, profile, choice.interval, policy);
     if (!found) return base::Unexpected(found.error());
-    if (choice.prefetch) {
+    if (!choice.prefetch.empty()) {
       if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))
         return base::Unexpected(*fault);
-      found->prefetch = true;
+      found->prefetch = choice.prefetch;
     }
     uses.push_back(*std::move(found));
     tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));

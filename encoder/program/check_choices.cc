@@ -35,20 +35,34 @@ std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
                                                   std::span<const SubgraphChoice> choices,
                                                   const SubgraphChoice& choice) {
   const std::string& first = graph.operators[static_cast<size_t>(choice.interval.first)].id;
-  if (&choice == &choices.front()) {
+  const std::ptrdiff_t before = &choice - choices.data();
+  if (before == 0) {
     return Fault(
         fmt::format("the program begins with '{}', whose constants are to be prefetched", first),
         "a subgraph that runs before");
   }
+  const std::vector<int>& ahead = choice.prefetch;
+  if (ahead.front() < 1 || ahead.front() > before || ahead.back() < 0 ||
+      !std::is_sorted(ahead.rbegin(), ahead.rend())) {
+    return Fault(fmt::format("the constants of the subgraph that begins with '{}' are to be "
+                             "prefetched [{}] subgraphs earlier",
+                             first, fmt::join(ahead, ", ")),
+                 fmt::format("numbers of which none is greater than the one before it, the first "
+                             "from 1 to {}, the last 0 or more",
+                             before));
+  }
   const auto overlaps = [&profile](const SubgraphChoice& each) {
     return DmaOf(profile, each.policy) == hw_profiles::DmaSteps::kDoubleBuffered;
   };
-  if (overlaps(choice) && overlaps(*(&choice - 1))) return std::nullopt;
+  const bool all_overlap = std::all_of(ahead.begin(), ahead.end(), [&](int each) {
+    return overlaps(choices[static_cast<size_t>(before - each)]);
+  });
+  if (all_overlap && overlaps(choice)) return std::nullopt;
   return Fault(
       fmt::format("the constants of the subgraph that begins with '{}' are to be prefetched, but "
                   "the transfers of {} are serialized",
-                  first, overlaps(choice) ? "the one before" : "this one"),
-      "dma: double_buffered for both");
+                  first, overlaps(choice) ? "one that runs meanwhile" : "this one"),
+      "dma: double_buffered for all of them");
 }
 
 }  // namespace
@@ -140,7 +154,7 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
                                LastOf(graph, choice.interval).id),
                    "halo: recompute");
     }
-    if (choice.prefetch) {
+    if (!choice.prefetch.empty()) {
       if (std::optional<base::Diagnostic> fault =
               FindNothingBefore(graph, profile, choices, choice))
         return fault;

@@ -37,8 +37,8 @@ struct SubgraphChoice {
   graph::Interval interval;
   graph::tiling::TileShape tile;
   Policy policy;
-  // the constants that are loaded once arrive while the previous subgraph runs
-  bool prefetch = false;
+  // plan::Subgraph::prefetch: when the parts of constants that are loaded once arrive
+  std::vector<int> prefetch = {};
 };
 
 using graph::BufferKind;

@@ -227,6 +227,31 @@ Diagnostic NoEngine(const graph::Operator& op, base::DataType type, const Profil
 
 }  // namespace
 
+namespace {
+
+__extension__ using Wide = __int128;
+
+// floor(whole * part / parts)
+int64_t Portion(int64_t whole, int64_t part, int64_t parts) {
+  return static_cast<int64_t>(static_cast<Wide>(whole) * part / parts);
+}
+
+}  // namespace
+
+problem::Bytes ConstantPart::BytesOf(problem::Bytes whole) const {
+  return Portion(whole, end, of) - Portion(whole, begin, of);
+}
+
+ConstantPart PartAhead(const graph::Tensor& constant, std::span<const int> prefetch, int ahead) {
+  const int64_t extent = constant.shape.empty() ? 1 : constant.shape.front();
+  if (prefetch.empty()) return {0, ahead == 0 ? extent : 0, extent};
+  const auto parts = static_cast<int64_t>(prefetch.size());
+  const auto first = std::find(prefetch.begin(), prefetch.end(), ahead);
+  const auto end = std::find_if(first, prefetch.end(), [ahead](int each) { return each != ahead; });
+  return {Portion(extent, first - prefetch.begin(), parts),
+          Portion(extent, end - prefetch.begin(), parts), extent};
+}
+
 std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
                                                 const SubgraphUses& uses) {
   if (std::any_of(uses.constants.begin(), uses.constants.end(),

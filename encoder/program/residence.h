@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -105,7 +106,7 @@ struct SubgraphUses {
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kSerialized;
   std::optional<KCut> split_k;  // set if slices are along K
-  bool prefetch = false;        // SubgraphChoice::prefetch
+  std::vector<int> prefetch;    // SubgraphChoice::prefetch
   bool on_host = false;         // its only operator runs on the host
 
   int Operators() const { return interval.last - interval.first + 1; }
@@ -133,6 +134,18 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
                                       const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
                                       const Policy& policy);
+
+// The part of a constant, [begin, end) along its first axis, that arrives while the subgraph runs
+// that comes `ahead` earlier. `prefetch` is that of plan::Subgraph; empty: all arrives at 0.
+struct ConstantPart {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t of = 1;  // the extent of the axis
+
+  bool IsEmpty() const { return begin == end; }
+  problem::Bytes BytesOf(problem::Bytes whole) const;  // the parts of a constant add up to `whole`
+};
+ConstantPart PartAhead(const graph::Tensor& constant, std::span<const int> prefetch, int ahead);
 
 // Returns why no constant of the subgraph can be prefetched, or nullopt: none is loaded once.
 std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,

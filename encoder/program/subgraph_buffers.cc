@@ -221,12 +221,25 @@ namespace {
 using problem::AccessKind;
 using problem::Step;
 
-// While the previous subgraph computes its last tile and stores it.
+// Parts arrive while earlier subgraphs compute their last tiles and store them. From the first part
+// on the constant stays. The rest arrives at P.
 void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
-  const Timeline& before = *drafts.before;
-  const Pass& pass = before.passes[before.LastPass()];
-  drafts.ArriveBefore(draft, use, pass.begin, pass.end);
-  if (before.epilogue) drafts.ArriveBefore(draft, use, *before.epilogue, *before.epilogue + 1);
+  const graph::Tensor& constant = drafts.TensorAt(use.tensor);
+  const std::vector<int>& prefetch = drafts.uses.prefetch;
+  bool has_begun = false;
+  for (size_t i = 0; i < drafts.earlier.size(); ++i) {
+    const auto ahead = static_cast<int>(drafts.earlier.size() - i);
+    if (PartAhead(constant, prefetch, ahead).IsEmpty()) continue;
+    Timeline& carrier = drafts.earlier[i];
+    const Pass& pass = carrier.passes[carrier.LastPass()];
+    drafts.ArriveAhead(draft, use, carrier, pass.begin, pass.end);
+    if (carrier.epilogue)
+      drafts.ArriveAhead(draft, use, carrier, *carrier.epilogue, *carrier.epilogue + 1);
+    if (!has_begun) draft.Live(carrier.end, drafts.timeline.begin);
+    has_begun = true;
+  }
+  if (!PartAhead(constant, prefetch, 0).IsEmpty())
+    drafts.Move(draft, use, *drafts.timeline.prologue, AccessKind::kWrite);
 }
 
 void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
@@ -238,7 +251,7 @@ void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
   const Pass& last = drafts.timeline.passes.back();
   const Step end =
       drafts.timeline.tile_loop ? drafts.timeline.tile_loop->end : LastUse(use, last) + 1;
-  if (drafts.uses.prefetch) {
+  if (!drafts.uses.prefetch.empty()) {
     draft.Live(drafts.timeline.begin, end);
     Prefetch(drafts, draft, use);
   } else {

@@ -156,7 +156,9 @@ class Clock {
   bool HasPrologue() const {
     const auto arrives = [this](const TensorUse& use) {
       return use.residence == Residence::kLoaded ||
-             (use.residence == Residence::kResident && !uses_.prefetch) ||
+             (use.residence == Residence::kResident &&
+              !PartAhead(graph_.tensors[static_cast<size_t>(use.tensor)], uses_.prefetch, 0)
+                   .IsEmpty()) ||
              (use.residence == Residence::kStreamed && use.readers.front() == 0);
     };
     return std::any_of(uses_.tensors.begin(), uses_.tensors.end(), arrives) ||

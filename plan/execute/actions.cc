@@ -21,11 +21,11 @@ using By = Intent::By;
 
 Actions::Actions(const Plan& plan, const Contents& contents,
                  const std::vector<verify::Users>& users, const verify::SubgraphResidency& here,
-                 const verify::SubgraphResidency* next, Places& places)
+                 std::span<const verify::SubgraphResidency> carried, Places& places)
     : plan_(plan),
       contents_(contents),
       here_(here),
-      next_(next),
+      carried_(carried),
       places_(places),
       tiles_(plan.network, users, here.Current()) {
   for (int64_t tile = 0; tile < tiles_.Count(); ++tile) largest_.Add(tiles_.At(tile));
@@ -75,7 +75,7 @@ std::vector<Move> Actions::MovesOf(const verify::Transfer& transfer) {
     case verify::Transfer::Kind::kResident:
       return LoadConstant(here_, transfer.tensor, reads, writes);
     case verify::Transfer::Kind::kPrefetch:
-      return LoadConstant(*next_, transfer.tensor, reads, writes);
+      return LoadConstant(carried_[transfer.carried], transfer.tensor, reads, writes);
     case verify::Transfer::Kind::kSlice:
       break;
   }
@@ -98,7 +98,8 @@ Move Actions::StoreTile(int tensor, const RunIndex& run, const Intent& reads,
           places_.AtHome(tensor, writes), false};
 }
 
-// It and, if it has one for these operators, its table.
+// The part that arrives here and, with its last indices, the table if it has one for these
+// operators.
 std::vector<Move> Actions::LoadConstant(const verify::SubgraphResidency& user, int constant,
                                         const Intent& reads, const Intent& writes) {
   int64_t table_bytes = 0;
@@ -106,11 +107,17 @@ std::vector<Move> Actions::LoadConstant(const verify::SubgraphResidency& user, i
     if (HasTable(op, constant))
       table_bytes = std::max(table_bytes, contents_.TableBytes(user.At(op)));
   }
+  const Box whole = WholeOf(contents_.ShapeOf(constant));
+  const Range share =
+      verify::ShareOf(plan_.network, user.Current(), constant, user.Index() - here_.Index());
+  Box part = whole;
+  if (!part.empty()) part.front() = share;
+  const bool is_last = share.end == (whole.empty() ? 1 : whole.front().end);
   std::vector<Move> moves;
   for (const bool table : {false, true}) {
-    if (table && table_bytes == 0) continue;
+    if (table && (table_bytes == 0 || !is_last)) continue;
     const int content = table ? contents_.TablesOf(constant) : constant;
-    const Box box = table ? Box{{0, table_bytes}} : WholeOf(contents_.ShapeOf(constant));
+    const Box box = table ? Box{{0, table_bytes}} : part;
     moves.push_back({box, places_.AtHome(content, reads),
                      places_.OfConstant(user.ResidentOf(constant), constant, writes, table),
                      false});

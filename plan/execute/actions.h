@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace tessera::plan::execute {
 class Actions {
  public:
   Actions(const Plan& plan, const Contents& contents, const std::vector<verify::Users>& users,
-          const verify::SubgraphResidency& here, const verify::SubgraphResidency* next,
+          const verify::SubgraphResidency& here, std::span<const verify::SubgraphResidency> carried,
           Places& places);
 
   int64_t Tiles() const { return tiles_.Count(); }
@@ -66,7 +67,7 @@ class Actions {
   const Plan& plan_;
   const Contents& contents_;
   const verify::SubgraphResidency& here_;
-  const verify::SubgraphResidency* next_;
+  std::span<const verify::SubgraphResidency> carried_;
   Places& places_;
   const verify::Tiles tiles_;
   verify::TileMaxima largest_;

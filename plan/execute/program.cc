@@ -107,19 +107,16 @@ class Unrolling : private verify::PassVisitor {
   }
 
   void RunSubgraph(int subgraph, verify::Stretch own) {
-    const auto following = static_cast<size_t>(subgraph) + 1;
-    const bool prefetches =
-        following < plan_.subgraphs.size() && plan_.subgraphs[following].prefetch;
-    next_.reset();
-    if (prefetches) next_ = verify::SubgraphResidency::OfBuffers(plan_, users_, subgraph + 1);
+    carried_.clear();
+    for (const int later : verify::CarriedBy(plan_, subgraph))
+      carried_.push_back(verify::SubgraphResidency::OfBuffers(plan_, users_, later));
     here_ = verify::SubgraphResidency::OfBuffers(plan_, users_, subgraph);
-    const verify::SubgraphResidency* next = prefetches ? &*next_ : nullptr;
-    actions_.emplace(plan_, contents_, users_, *here_, next, places_);
+    actions_.emplace(plan_, contents_, users_, *here_, carried_, places_);
     const int64_t planned = here_->Current().tiles;
     const int64_t tiles = std::min(planned, actions_->Tiles());
     if (planned > tiles)
       Refuse(fmt::format("subgraph {} has {} tiles where there are {}", subgraph, planned, tiles));
-    const verify::SubgraphSteps steps = {plan_.network, plan_.steps, own, *here_, next};
+    const verify::SubgraphSteps steps = {plan_.network, plan_.steps, own, *here_, carried_};
     if (verify::IsDoubleBuffered(plan_, here_->Current())) {
       RunDoubleBuffered(steps, tiles, *this);
     } else {
@@ -212,8 +209,8 @@ class Unrolling : private verify::PassVisitor {
   const std::function<bool(const Instruction&)>& run_;
   const std::vector<verify::Users> users_;
   Places places_;
-  std::optional<verify::SubgraphResidency> here_;  // the subgraph that runs
-  std::optional<verify::SubgraphResidency> next_;  // the next one, if its constants are prefetched
+  std::optional<verify::SubgraphResidency> here_;   // the subgraph that runs
+  std::vector<verify::SubgraphResidency> carried_;  // later ones whose constants arrive meanwhile
   std::optional<Actions> actions_;
   int64_t transfers_ = 0;
   Step first_scheduled_;  // a schedule of modes begins where the first buffer lives

@@ -23,6 +23,7 @@ using base::JsonObject;
 using base::JsonValue;
 
 constexpr base::IntegerRange kExtent = {1, base::kMaxTotal / 2};
+constexpr base::IntegerRange kAhead = {0, 1'000'000};
 
 void RefuseEmbedded(const JsonValue& value, std::string_view what, const base::Diagnostic& fault) {
   value.Refuse(fmt::format("the embedded {} is refused: {}", what, fault.message), fault.expected,
@@ -128,8 +129,10 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
     subgraph.k_extent = k_extent.Integer(kExtent);
   if (const JsonValue serialized = policies.Optional("serialized"))
     subgraph.serialized = serialized.Boolean();
-  if (const JsonValue prefetch = policies.Optional("prefetch"))
-    subgraph.prefetch = prefetch.Boolean();
+  if (const JsonValue prefetch = policies.Optional("prefetch")) {
+    for (const JsonValue& part : prefetch.Items())
+      subgraph.prefetch.push_back(static_cast<int>(part.Integer(kAhead)));
+  }
   return subgraph;
 }
 

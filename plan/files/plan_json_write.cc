@@ -140,7 +140,7 @@ class PlanWriter {
                         {"halo", hw_profiles::NameOf(subgraph.halo)}};
     if (subgraph.k_extent > 0) json["policies"]["k_extent"] = subgraph.k_extent;
     if (subgraph.serialized) json["policies"]["serialized"] = true;
-    if (subgraph.prefetch) json["policies"]["prefetch"] = true;
+    if (!subgraph.prefetch.empty()) json["policies"]["prefetch"] = subgraph.prefetch;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
     if (!subgraph.rejected_alternatives.empty())

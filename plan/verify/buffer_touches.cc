@@ -60,9 +60,10 @@ int64_t SliceOf(const RunIndex& run) { return run.tile * kRoundsShown + run.roun
 
 }  // namespace
 
-void Touches::EnterSubgraph(const SubgraphResidency& here, const SubgraphResidency* next) {
+void Touches::EnterSubgraph(const SubgraphResidency& here,
+                            std::span<const SubgraphResidency> carried) {
   here_ = &here;
-  next_ = next;
+  carried_ = carried;
 }
 
 void Touches::Enter(Step step, int64_t /*tile*/) {
@@ -88,8 +89,10 @@ Touches::Touch Touches::TouchOf(const Transfer& transfer) const {
   switch (transfer.kind) {
     case Transfer::Kind::kResident:
       return {here_->ResidentOf(tensor), 0, here_->HeldOf(tensor).link, AccessKind::kWrite};
-    case Transfer::Kind::kPrefetch:
-      return {next_->ResidentOf(tensor), 0, next_->HeldOf(tensor).link, AccessKind::kWrite};
+    case Transfer::Kind::kPrefetch: {
+      const SubgraphResidency& later = carried_[transfer.carried];
+      return {later.ResidentOf(tensor), 0, later.HeldOf(tensor).link, AccessKind::kWrite};
+    }
     case Transfer::Kind::kSlice:
       return {here_->SliceOf(transfer.op, tensor, run.phase, run.slot), SliceOf(run),
               here_->HeldOf(tensor).link, AccessKind::kWrite};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -54,9 +55,9 @@ class MomentLog {
 // does a resident or whole buffer.
 class Touches : public PassVisitor {
  public:
-  // The subgraph that runs from here on, and the next one if its constants are prefetched. They
-  // must outlive their run.
-  void EnterSubgraph(const SubgraphResidency& here, const SubgraphResidency* next);
+  // The subgraph that runs from here on, and the later ones whose constants arrive meanwhile. They
+  // must outlive its run.
+  void EnterSubgraph(const SubgraphResidency& here, std::span<const SubgraphResidency> carried);
 
   void Enter(problem::Step step, int64_t tile) override;
   int64_t Begin(const Transfer& transfer) override;
@@ -92,7 +93,7 @@ class Touches : public PassVisitor {
                     problem::AccessKind kind);
 
   const SubgraphResidency* here_ = nullptr;
-  const SubgraphResidency* next_ = nullptr;
+  std::span<const SubgraphResidency> carried_;
   MomentLog log_;
   int64_t transfers_ = 0;
   std::map<int64_t, Touch> under_way_;  // by transfer

@@ -41,7 +41,7 @@ class PartitionCheck {
   void Check(size_t i, const std::vector<Users>& users) {
     CheckTile(i, users);
     CheckResidency(i, users);
-    if (plan_.subgraphs[i].prefetch) CheckPrefetch(i, users);
+    if (!plan_.subgraphs[i].prefetch.empty()) CheckPrefetch(i, users);
   }
 
  private:
@@ -375,13 +375,21 @@ class PartitionCheck {
     const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
       return ResidencyOf(plan_, users, subgraph, tensor).residency == Residency::kResident;
     });
-    const bool overlaps = i > 0 && IsDoubleBuffered(plan_, subgraph) &&
-                          IsDoubleBuffered(plan_, plan_.subgraphs[i - 1]);
+    const auto number = static_cast<int64_t>(i);
+    bool overlaps = subgraph.prefetch.front() > 0;
+    for (size_t part = 0; part < subgraph.prefetch.size(); ++part) {
+      const int64_t carrier = number - subgraph.prefetch[part];
+      overlaps = overlaps && 0 <= carrier && carrier <= number &&
+                 (part == 0 || subgraph.prefetch[part] <= subgraph.prefetch[part - 1]) &&
+                 IsDoubleBuffered(plan_, plan_.subgraphs[static_cast<size_t>(carrier)]);
+    }
+    overlaps = overlaps && IsDoubleBuffered(plan_, subgraph);
     if (loads && overlaps) return;
     findings_.Note(
         ViolationKind::kPolicy,
         fmt::format("subgraph {} prefetches its constants, but {}", i,
-                    loads ? "nothing runs while they arrive" : "loads none of them once"));
+                    loads ? "nothing runs while they arrive, or their parts arrive out of order"
+                          : "loads none of them once"));
   }
 
   const Plan& plan_;

@@ -114,7 +114,7 @@ class CostCount {
   using Neighbours = std::array<int, 3>;
 
   const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
-  std::vector<Moved> ConstantsOf(const Subgraph& subgraph) const;
+  std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
@@ -129,8 +129,11 @@ class CostCount {
   const std::vector<Users>& users_;
   const int subgraph_;
   TileCosting costing_;
-  std::vector<Moved> own_;    // of this subgraph, by memory
-  std::vector<Moved> ahead_;  // of the next one, by memory, during the last tile of this one
+  // constants by memory: all of this subgraph; those that arrive when it begins; those of later
+  // subgraphs that arrive during its last tile
+  std::vector<Moved> own_;
+  std::vector<Moved> rest_;
+  std::vector<Moved> carried_;
   std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
   std::vector<Alike> alike_;
   std::vector<int> order_;  // of tiles, into alike_

@@ -19,8 +19,8 @@
 //                   '-----------' '-----------------'
 //                   first of C_2    first of C_0, for the next tile
 //
-// Constants that are prefetched for the next subgraph arrive at the steps of the last pass, and at
-// E, that name them.
+// Constants that are prefetched for later subgraphs arrive at the steps of the last pass, and at E,
+// that name them. Where several of these subgraphs use a constant, it arrives for each.
 namespace tessera::plan::verify {
 namespace {
 
@@ -174,9 +174,18 @@ class DoubleBuffered {
   void PlanPrefetches(Stretch pass) {
     Steps steps = StepsOf(pass);
     for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
-    const auto is_prefetched = [&](int tensor) { return subgraph_.IsPrefetched(tensor); };
-    for (auto& [constant, span] : Spans(steps, is_prefetched)) {
-      Plan({Transfer::Kind::kPrefetch, constant, -1, {tiles_ - 1, LastPhase()}, std::move(span)});
+    for (size_t i = 0; i < subgraph_.carried.size(); ++i) {
+      const auto is_prefetched = [&](int tensor) {
+        return subgraph_.HasShare(subgraph_.carried[i], tensor);
+      };
+      for (auto& [constant, span] : Spans(steps, is_prefetched)) {
+        Plan({Transfer::Kind::kPrefetch,
+              constant,
+              -1,
+              {tiles_ - 1, LastPhase()},
+              std::move(span),
+              i});
+      }
     }
   }
 

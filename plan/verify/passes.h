@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,7 @@ struct Transfer {
     kLoad,      // a tile's part of a tensor that is loaded
     kStore,     // and of one that is stored
     kResident,  // a constant of the subgraph
-    kPrefetch,  // a resident constant of the next subgraph
+    kPrefetch,  // a resident constant of a later subgraph
     kSlice,     // a slice for `op`, that of the run's round
   };
   Kind kind = Kind::kLoad;
@@ -44,6 +46,7 @@ struct Transfer {
   int op = -1;
   RunIndex run;
   std::vector<problem::Step> steps;
+  size_t carried = 0;  // kPrefetch: which of SubgraphSteps::carried uses it
 };
 
 // Receives what happens, in order.
@@ -82,7 +85,7 @@ struct SubgraphSteps {
   const std::vector<StepUse>& steps;  // of the program
   Stretch own;
   const SubgraphResidency& here;
-  const SubgraphResidency* next = nullptr;  // the next subgraph, if its constants are prefetched
+  std::span<const SubgraphResidency> carried;  // later subgraphs with constants that arrive here
 
   const StepUse& At(problem::Step step) const { return steps[static_cast<size_t>(step)]; }
   bool Computes(problem::Step step) const { return At(step).kind == StepKind::kCompute; }
@@ -93,9 +96,17 @@ struct SubgraphSteps {
   bool Leaves(int tensor) const {
     return here.Is(tensor, Residency::kStored) || here.Is(tensor, Residency::kInner);
   }
-  bool IsResident(int tensor) const { return here.Is(tensor, Residency::kResident); }
+  bool IsResident(int tensor) const { return HasShare(here, tensor); }
+  // Whether part of a constant that the subgraph loads once, this one or a later one, arrives here.
+  bool HasShare(const SubgraphResidency& user, int tensor) const {
+    if (!user.Is(tensor, Residency::kResident)) return false;
+    const Range share = ShareOf(network, user.Current(), tensor, user.Index() - here.Index());
+    return share.begin < share.end;
+  }
   bool IsPrefetched(int tensor) const {
-    return next != nullptr && next->Is(tensor, Residency::kResident);
+    return std::any_of(
+        carried.begin(), carried.end(),
+        [this, tensor](const SubgraphResidency& later) { return HasShare(later, tensor); });
   }
 };
 

@@ -51,13 +51,13 @@ class Execution {
   Trace Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       here_.emplace(plan_, users_, static_cast<int>(i), trace_.cached[i]);
-      FindNext(i + 1);
-      touches_.EnterSubgraph(*here_, next_ ? &*next_ : nullptr);
+      FindCarried(static_cast<int>(i));
+      touches_.EnterSubgraph(*here_, carried_);
       const Step begin = End();
       const bool overlaps = IsDoubleBuffered(plan_, plan_.subgraphs[i]);
       const int64_t tiles = overlaps ? LayOutDoubleBuffered() : LayOutSerialized();
       const SubgraphSteps subgraph = {
-          plan_.network, trace_.steps, {begin, End()}, *here_, next_ ? &*next_ : nullptr};
+          plan_.network, trace_.steps, {begin, End()}, *here_, carried_};
       (overlaps ? RunDoubleBuffered : RunSerialized)(subgraph, tiles, touches_);
       trace_.subgraph_steps.push_back({begin, End()});
     }
@@ -74,11 +74,28 @@ class Execution {
     trace_.steps.push_back({kind, here_->Index(), phase, op, {transfers.begin(), transfers.end()}});
   }
 
-  // The subgraph of that number, if its constants arrive while the previous one runs.
-  void FindNext(size_t number) {
-    next_.reset();
-    if (number < plan_.subgraphs.size() && plan_.subgraphs[number].prefetch)
-      next_.emplace(plan_, users_, static_cast<int>(number), trace_.cached[number]);
+  void FindCarried(int number) {
+    carried_.clear();
+    for (const int later : CarriedBy(plan_, number))
+      carried_.emplace_back(plan_, users_, later, trace_.cached[static_cast<size_t>(later)]);
+  }
+
+  // The constants of this or a later subgraph of which a part arrives while this one runs.
+  std::set<int> ArrivingFor(const SubgraphResidency& user) const {
+    std::set<int> constants = All(user, Residency::kResident);
+    std::erase_if(constants, [&](int tensor) {
+      const Range share =
+          ShareOf(plan_.network, user.Current(), tensor, user.Index() - here_->Index());
+      return share.begin == share.end;
+    });
+    return constants;
+  }
+
+  // Those of later subgraphs.
+  std::set<int> Prefetched() const {
+    std::set<int> constants;
+    for (const SubgraphResidency& later : carried_) constants.merge(ArrivingFor(later));
+    return constants;
   }
 
   static std::set<int> All(const SubgraphResidency& subgraph, Residency residency) {
@@ -133,7 +150,7 @@ class Execution {
     if (loops) trace_.loops.push_back({begin, End(), {exit}});
     if (const std::set<int> outgoing = All(*here_, Residency::kStored); !outgoing.empty()) {
       std::set<int> transfers = outgoing;
-      if (next_) transfers.merge(All(*next_, Residency::kResident));
+      transfers.merge(Prefetched());
       AddStep(StepKind::kEpilogue, 0, -1, transfers);
     }
     return loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
@@ -141,13 +158,13 @@ class Execution {
 
   void LayOutPrologue() {
     std::set<int> transfers = All(*here_, Residency::kLoaded);
-    if (!here_->Current().prefetch) transfers.merge(All(*here_, Residency::kResident));
+    transfers.merge(ArrivingFor(*here_));
     AddStreams(here_->Current().interval.first, 1, transfers);
     if (!transfers.empty()) AddStep(StepKind::kPrologue, 0, -1, transfers);
   }
 
   // A pass copies rows only from a neighbour before it and for a neighbour after it. All its steps
-  // move the neighbours and, in the last pass, what the next subgraph wants; each moves the slices
+  // move the neighbours and, in the last pass, what later subgraphs want; each moves the slices
   // that are used at it and the first slices of the operator that computes next.
   void LayOutPass(int phase, bool has_before, bool has_after, bool is_last) {
     const graph::Interval interval = here_->Current().interval;
@@ -161,7 +178,7 @@ class Execution {
     std::set<int> always;
     if (has_after) always.merge(All(*here_, Residency::kLoaded));
     if (has_before) always.merge(All(*here_, Residency::kStored));
-    if (is_last && next_) always.merge(All(*next_, Residency::kResident));
+    if (is_last) always.merge(Prefetched());
     std::optional<int> next = has_after ? std::optional(interval.first) : std::nullopt;
     for (Step step = End(); step-- > begin;) {
       StepUse& use = trace_.steps[static_cast<size_t>(step)];
@@ -209,8 +226,8 @@ class Execution {
 
   const Plan& plan_;
   const std::vector<Users>& users_;
-  std::optional<SubgraphResidency> here_;  // the subgraph that runs
-  std::optional<SubgraphResidency> next_;  // the next one, if its constants are prefetched
+  std::optional<SubgraphResidency> here_;   // the subgraph that runs
+  std::vector<SubgraphResidency> carried_;  // later ones whose constants arrive meanwhile
   Touches touches_;
   Trace trace_;
 };

@@ -12,7 +12,7 @@
 //     P         | slot 0     | slot 1               | ..  | slot N-1    | E
 //     load 0    | compute 0  | compute 1            |     | compute N-1 |
 //     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
-//                                                         '- constants of the next subgraph -
+//                                                         '- constants of later subgraphs -
 //
 // Between two tiles the engines idle: a part of the pass, or of the sum.
 //
@@ -45,19 +45,28 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
       users_(users),
       subgraph_(subgraph),
       costing_(plan, users, Current()),
-      own_(ConstantsOf(Current())),
-      ahead_(plan.profile.memories.size()) {
-  const auto next = static_cast<size_t>(subgraph) + 1;
-  if (next < plan.subgraphs.size() && plan.subgraphs[next].prefetch)
-    ahead_ = ConstantsOf(plan.subgraphs[next]);
+      own_(ConstantsOf(Current(), std::nullopt)),
+      rest_(ConstantsOf(Current(), 0)),
+      carried_(plan.profile.memories.size()) {
+  for (const int later : CarriedBy(plan, subgraph)) {
+    const std::vector<Moved> moved =
+        ConstantsOf(plan.subgraphs[static_cast<size_t>(later)], later - subgraph);
+    for (size_t i = 0; i < moved.size(); ++i) {
+      carried_[i].bytes = Plus(carried_[i].bytes, moved[i].bytes);
+      carried_[i].cycles = Plus(carried_[i].cycles, moved[i].cycles);
+    }
+  }
 }
 
-std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph) const {
+// What is loaded once: all of it, or the parts that arrive so many subgraphs ahead.
+std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
+                                                     std::optional<int> ahead) const {
   std::vector<Moved> moved(plan_.profile.memories.size());
   for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
     const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
     if (held.residency != Residency::kResident) continue;
-    const int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
+    int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
+    if (ahead) bytes = ShareOfBytes(plan_.network, subgraph, tensor, *ahead, bytes);
     Moved& once = moved[static_cast<size_t>(held.home)];
     once.bytes = Plus(once.bytes, bytes);
     once.cycles = Plus(once.cycles,
@@ -172,8 +181,8 @@ CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
     bytes[i] = Plus(memory.other_bytes, Plus(memory.load_bytes, memory.store_bytes));
   }
   for (size_t i = 0; i < here.memories.size() && tiles[0] < 0; ++i) {
-    cycles = Plus(cycles, own_[i].cycles);
-    bytes[i] = Plus(bytes[i], own_[i].bytes);
+    cycles = Plus(cycles, rest_[i].cycles);
+    bytes[i] = Plus(bytes[i], rest_[i].bytes);
   }
   return SlotOf(cycles, bytes);
 }
@@ -186,8 +195,8 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   int64_t during = PassOf(tiles);
   int64_t before = 0;
   int64_t after = 0;
-  // from the begin of the last tile until its results are stored and the next subgraph's constants
-  // have arrived
+  // from the begin of the last tile until its results are stored and the constants that it carries
+  // for later subgraphs have arrived
   int64_t through = 0;
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {
@@ -203,16 +212,15 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
     during = std::max(during, PortCyclesOf(i, in, out));
     bytes[i] = Plus(memory.other_bytes, Plus(next.load_bytes, previous.store_bytes));
     if (first) {
-      const bool loads = !Current().prefetch;
       const int64_t arrives = Plus(memory.load, here.steps.front().slices[i].first);
-      before = std::max(before, loads ? Plus(arrives, own_[i].cycles) : arrives);
-      bytes[i] = Plus(bytes[i], Plus(memory.load_bytes, loads ? own_[i].bytes : 0));
+      before = std::max(before, Plus(arrives, rest_[i].cycles));
+      bytes[i] = Plus(bytes[i], Plus(memory.load_bytes, rest_[i].bytes));
     }
     if (last) {
       after = std::max(after, memory.store);
       through =
-          std::max(through, PortCyclesOf(i, Plus(in, ahead_[i].cycles), Plus(out, memory.store)));
-      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, ahead_[i].bytes));
+          std::max(through, PortCyclesOf(i, Plus(in, carried_[i].cycles), Plus(out, memory.store)));
+      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, carried_[i].bytes));
     }
   }
   return SlotOf(Plus(before, std::max(through, Plus(during, after))), bytes);

@@ -6,6 +6,53 @@
 
 namespace tessera::plan::verify {
 
+std::vector<int> CarriedBy(const Plan& plan, int carrier) {
+  std::vector<int> later;
+  for (auto i = static_cast<size_t>(carrier) + 1; i < plan.subgraphs.size(); ++i) {
+    const std::vector<int>& ahead = plan.subgraphs[i].prefetch;
+    const auto number = static_cast<int>(i);
+    if (std::count(ahead.begin(), ahead.end(), number - carrier) > 0) later.push_back(number);
+  }
+  return later;
+}
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// floor(whole * part / parts)
+int64_t Portion(int64_t whole, int64_t part, int64_t parts) {
+  return static_cast<int64_t>(static_cast<Wide>(whole) * part / parts);
+}
+
+int64_t ExtentOf(const graph::Graph& network, int constant) {
+  const graph::Shape& shape = network.tensors[static_cast<size_t>(constant)].shape;
+  return shape.empty() ? 1 : shape[0];
+}
+
+}  // namespace
+
+Range ShareOf(const graph::Graph& network, const Subgraph& user, int constant, int ahead) {
+  const int64_t extent = ExtentOf(network, constant);
+  const std::vector<int>& parts = user.prefetch;
+  if (parts.empty()) return ahead == 0 ? Range{0, extent} : Range{0, 0};
+  int64_t earlier = 0;
+  int64_t here = 0;
+  for (const int part : parts) {
+    earlier += part > ahead ? 1 : 0;
+    here += part == ahead ? 1 : 0;
+  }
+  const auto all = static_cast<int64_t>(parts.size());
+  return {Portion(extent, earlier, all), Portion(extent, earlier + here, all)};
+}
+
+int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int constant, int ahead,
+                     int64_t bytes) {
+  const Range share = ShareOf(network, user, constant, ahead);
+  const int64_t extent = ExtentOf(network, constant);
+  return Portion(bytes, share.end, extent) - Portion(bytes, share.begin, extent);
+}
+
 using hw_profiles::HaloStorage;
 
 SubgraphResidency::SubgraphResidency(const Plan& plan, const std::vector<Users>& users,

@@ -18,6 +18,18 @@ struct Stream {
   int64_t slices = 1;
 };
 
+// The later subgraphs of which parts of constants arrive while subgraph number `carrier` runs,
+// ascending.
+std::vector<int> CarriedBy(const Plan& plan, int carrier);
+
+// The indices along its first axis of a constant that is loaded once, that arrive so many subgraphs
+// ahead of the one that uses it (Subgraph::prefetch); 0: when that one begins. A scalar has one.
+Range ShareOf(const graph::Graph& network, const Subgraph& user, int constant, int ahead);
+
+// The share's bytes, of a constant with so many.
+int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int constant, int ahead,
+                     int64_t bytes);
+
 // One subgraph: how it holds each of its tensors, and which of its operators moves or copies them.
 // Plan and users must outlive it.
 class SubgraphResidency {

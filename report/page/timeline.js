@@ -43,7 +43,7 @@ const activityTitles = {
   slices: (op) => `weights of ${op}`,
   direct: () => 'engines read or write in place',
   copy: () => 'kept rows are copied',
-  prefetch: () => 'constants of the next subgraph',
+  prefetch: () => 'constants of later subgraphs',
 };
 
 class TimelineDrawing {

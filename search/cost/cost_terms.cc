@@ -183,22 +183,30 @@ using hw_profiles::Profile;
 
 Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
                         std::span<const plan::Subgraph> subgraphs, size_t number) {
-  Prefetches prefetches{.own = subgraphs[number].prefetch, .next = {}};
-  if (number + 1 == subgraphs.size() || !subgraphs[number + 1].prefetch) return prefetches;
-  const plan::Subgraph& next = subgraphs[number + 1];
-  if (TransferOfConstants(profile, next.weights) != TransferKind::kMoved) return prefetches;
-  for (const LoadedOnce& constant :
-       ConstantsLoadedOnce(graph, profile, next.interval, next.weights)) {
-    auto part =
-        std::find_if(prefetches.next.begin(), prefetches.next.end(),
-                     [&](const Prefetches::Part& each) { return each.home == constant.home; });
-    if (part == prefetches.next.end())
-      part = prefetches.next.insert(part, Prefetches::Part{.home = constant.home});
-    base::Accumulate(part->bytes, constant.bytes);
-    base::Accumulate(part->cycles, TransferCycles(profile, constant.home, Direction::kRead,
-                                                  OneRun(constant.bytes)));
-  }
+  Prefetches prefetches{.own = subgraphs[number].prefetch};
+  for (size_t later = number + 1; later < subgraphs.size(); ++later)
+    prefetches.Carry(graph, profile, subgraphs[later], static_cast<int>(later - number));
   return prefetches;
+}
+
+void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
+                       const plan::Subgraph& later, int ahead) {
+  if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) == later.prefetch.end())
+    return;
+  if (TransferOfConstants(profile, later.weights) != TransferKind::kMoved) return;
+  for (const LoadedOnce& constant :
+       ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {
+    auto part = std::find_if(carried.begin(), carried.end(),
+                             [&](const Part& each) { return each.home == constant.home; });
+    if (part == carried.end()) part = carried.insert(part, Part{.home = constant.home});
+    const int64_t bytes =
+        encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
+                                    later.prefetch, ahead)
+            .BytesOf(constant.bytes);
+    base::Accumulate(part->bytes, bytes);
+    base::Accumulate(part->cycles,
+                     TransferCycles(profile, constant.home, Direction::kRead, OneRun(bytes)));
+  }
 }
 
 // A tile of D slices: the first slice of each factor arrives before the operator's step, D - 1 more

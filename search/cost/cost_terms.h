@@ -97,18 +97,23 @@ int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction 
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Runs& runs);
 
-// Constants that are prefetched while the previous subgraph runs (docs/program.md, "Ahead").
+// Constants that are prefetched while an earlier subgraph runs (docs/program.md, "Ahead").
 struct Prefetches {
-  // The constants from one of their homes.
+  // Constants from one home.
   struct Part {
     int home = 0;  // index into Profile::memories
     int64_t cycles = 0;
     int64_t bytes = 0;
   };
-  // this subgraph's constants, present when it began; their bytes still count as its own
-  bool own = false;
-  std::vector<Part>
-      next;  // the next subgraph's constants, loaded while this one runs; each home once
+  // Adds the parts of the constants of a later subgraph that arrive so many subgraphs ahead of it.
+  void Carry(const graph::Graph& graph, const hw_profiles::Profile& profile,
+             const plan::Subgraph& later, int ahead);
+
+  // when this subgraph's own constants arrive (plan::Subgraph::prefetch); their bytes still count
+  // as its own
+  std::vector<int> own = {};
+  std::vector<Part> carried = {};  // constants of later subgraphs, loaded while this one runs; each
+                                   // home once
 };
 
 // The prefetches of subgraph number `number` of a program.

@@ -22,8 +22,8 @@
 //     constants| load 1     | load 2, store 0 | load 3 ..    | store N-2         | store N-1
 //                                                            '- - prefetched constants - -'
 //
-// Constants prefetched for the next subgraph use the free time of their port in the last slot and
-// the epilogue, and prolong these if necessary. The next subgraph then has no constants in its
+// Constants prefetched for later subgraphs use the free time of their port in the last slot and
+// the epilogue, and prolong these if necessary. A later subgraph then has no constants in its
 // prologue. A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices
 // belong to the slot too: those after the first arrive during their own step, the first during the
 // previous step. This holds for constants and for operands cut along K, from all homes in parallel.
@@ -239,7 +239,7 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
       epilogue = std::max(epilogue, here.store_cycles);
       base::Accumulate(slot.bytes[memory], here.store_bytes);
     }
-    for (const Prefetches::Part& part : prefetches_.next) {
+    for (const Prefetches::Part& part : prefetches_.carried) {
       if (!last || part.home != static_cast<int>(memory)) continue;
       ending = std::max(ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles),
                                          base::SaturatingAdd(out, here.store_cycles)));
@@ -353,7 +353,7 @@ std::string SlotSums::BoundBy() const {
     base::Accumulate(ports[static_cast<size_t>(flow.home)],
                      base::SaturatingAdd(streamed, flow.resident_cycles));
   }
-  for (const Prefetches::Part& part : prefetches_.next)
+  for (const Prefetches::Part& part : prefetches_.carried)
     base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
   std::string name = "compute";

@@ -332,7 +332,7 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepT
 }
 
 std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy policy,
-                                                     bool prefetched) const {
+                                                     std::span<const int> prefetch) const {
   std::vector<ConstantFlow> flows;
   if (constant_transfer_ != TransferKind::kMoved) return flows;
   for (size_t home = 0; home < constant_homes_.size(); ++home) {
@@ -350,14 +350,13 @@ std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy p
     const auto home =
         std::lower_bound(constant_homes_.begin(), constant_homes_.end(), constant.home);
     ConstantFlow& flow = flows[static_cast<size_t>(home - constant_homes_.begin())];
-    if (prefetched) {
-      base::Accumulate(flow.prefetched_bytes, constant.bytes);
-      continue;
-    }
-    base::Accumulate(flow.resident_bytes, constant.bytes);
-    base::Accumulate(
-        flow.resident_cycles,
-        TransferCycles(*profile_, constant.home, Direction::kRead, OneRun(constant.bytes)));
+    const int64_t rest = encoder::program::PartAhead(
+                             graph_->tensors[static_cast<size_t>(constant.tensor)], prefetch, 0)
+                             .BytesOf(constant.bytes);
+    base::Accumulate(flow.prefetched_bytes, constant.bytes - rest);
+    base::Accumulate(flow.resident_bytes, rest);
+    base::Accumulate(flow.resident_cycles,
+                     TransferCycles(*profile_, constant.home, Direction::kRead, OneRun(rest)));
   }
   return flows;
 }

@@ -104,10 +104,10 @@ class TileCosts {
   std::span<const ConstantCost> ConstantsIn(size_t home) const {
     return std::span(constants_).subspan(home * Operators(), Operators());
   }
-  // The flows from all homes; empty if constants are not moved. `prefetched`: those loaded once
-  // were present when the subgraph began.
+  // The flows from all homes; empty if constants are not moved. `prefetch`: when those loaded
+  // once arrive (plan::Subgraph::prefetch).
   std::vector<ConstantFlow> ConstantFlowsOf(hw_profiles::WeightPolicy policy,
-                                            bool prefetched) const;
+                                            std::span<const int> prefetch) const;
 
   size_t Operators() const { return static_cast<size_t>(interval_.last - interval_.first) + 1; }
 

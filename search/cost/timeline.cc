@@ -323,7 +323,7 @@ Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWo
 
 // In the time that the last tile leaves free on the track, then concurrently with its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
-  for (const Prefetches::Part& part : prefetches_.next) {
+  for (const Prefetches::Part& part : prefetches_.carried) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
     const int64_t hidden = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
     Filling(last, TrackFrom(part.home)).Add(activity, hidden);
@@ -362,7 +362,7 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added)
       slot->second = double_buffered_ ? Beside(previous, *here, next) : Serialized(*here, next);
-    if (tile + 1 == tiles && !prefetches_.next.empty()) Prefetch(slot->second, epilogue);
+    if (tile + 1 == tiles && !prefetches_.carried.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back(

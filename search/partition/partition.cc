@@ -19,6 +19,7 @@
 #include "tessera/search/partition/limit_search.h"
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
+#include "tessera/search/partition/transfer_search.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -44,7 +45,19 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
   return std::nullopt;
 }
 
-// Records in the plan how it was found. After a stop, the plan claims only what can be reproduced.
+// After a stop, the plan claims only what can be reproduced.
+void ClaimAfterStop(const answer::PartitionOptions& options, answer::PartitionResult& result) {
+  plan::Plan& plan = *result.plan;
+  plan.run.cut_off = true;
+  if (options.stop->IsOutOfMemory())
+    plan.notes.emplace_back("the memory limit was reached, which ended the search");
+  for (plan::Subgraph& subgraph : plan.subgraphs)
+    subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);
+  answer::ClaimByBound(plan);
+  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+}
+
+// Records in the plan how it was found.
 void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
             answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
@@ -53,13 +66,7 @@ void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
   if (!plan.baseline)
     plan.notes.emplace_back(
         "the search was stopped before all operators were tried alone: there is no baseline");
-  if (!plan.run.cut_off) return;
-  if (options.stop->IsOutOfMemory())
-    plan.notes.emplace_back("the memory limit was reached, which ended the search");
-  for (plan::Subgraph& subgraph : plan.subgraphs)
-    subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);
-  answer::ClaimByBound(plan);
-  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  if (plan.run.cut_off) ClaimAfterStop(options, result);
 }
 
 void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEngines& cached) {
@@ -200,17 +207,26 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
       return SearchLittle(each, profile, asked);
     }
   };
+  const SearchFunction search_transfers = [&](const graph::Graph& each,
+                                              const answer::PartitionOptions& asked) {
+    return asked.prefetch ? SearchForTransfers(each, profile, asked, search) : search(each, asked);
+  };
   const SearchFunction search_objective = [&](const graph::Graph& each,
                                               const answer::PartitionOptions& asked) {
-    return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search)
-                                         : search(each, asked);
+    return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search_transfers)
+                                         : search_transfers(each, asked);
   };
   const SearchFunction search_all = [&](const graph::Graph& each,
                                         const answer::PartitionOptions& asked) {
     return SearchForLimits(each, profile, asked, search_objective);
   };
   try {
-    return SearchAndJudge(network, profile, options, search_all);
+    base::Expected<answer::PartitionResult> result =
+        SearchAndJudge(network, profile, options, search_all);
+    // The plan may be that of the first of several searches, of which the stop ended another.
+    if (result && result->plan && !result->plan->run.cut_off && stop.HasCutOff())
+      ClaimAfterStop(options, *result);
+    return result;
   } catch (const std::bad_alloc&) {
     return SearchLittle(network, profile, options);
   }

@@ -54,7 +54,7 @@ const std::vector<Extra>& Extras() {
       {"off_chip_by_cause", "another", {0, 1}},
       {"off_chip_by_cause", "weights", {0, 1}},
       {"policies", "k_extent", {8, 64}},
-      {"policies", "prefetch", {false, true}},
+      {"policies", "prefetch", {Json{1}, Json{1, 0}, Json{2, 1}, Json{0}}},
       {"run", "file_order", {Json::array()}},
       {"run", "max_operators", {1, 64}},
       {"run", "switched_off", {Json::array(), Json{"hints"}}},

@@ -14,6 +14,7 @@
 #include "tessera/tests/audit/draw_network.h"
 #include "tessera/tests/audit/draw_profile.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_prefetch.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/graph/random_sum.h"
 #include "tessera/tests/search/cost/disagreements.h"
@@ -143,9 +144,10 @@ bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& p
     choice.policy.k_extent = 0;
   }
   if (refused()) return false;
-  for (encoder::program::SubgraphChoice& choice : choices) {
-    choice.prefetch = profile.tiling.dma == DmaSteps::kDoubleBuffered && random.Chance(0.7);
-    if (choice.prefetch && refused()) choice.prefetch = false;
+  for (size_t i = 1; i < choices.size(); ++i) {
+    if (profile.tiling.dma != DmaSteps::kDoubleBuffered || !random.Chance(0.7)) continue;
+    choices[i].prefetch = DrawPrefetch(random, i);
+    if (refused()) choices[i].prefetch = {};
   }
   return true;
 }
@@ -168,7 +170,7 @@ void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subg
   if (subgraph.tiles > 1) ++tally[dma + std::string(hw_profiles::NameOf(subgraph.halo))];
   ++tally[dma + "tiles " + std::to_string(std::min<int64_t>(4, subgraph.tiles))];
   tally["in_place"] += subgraph.in_place ? 1 : 0;
-  tally["prefetch"] += subgraph.prefetch ? 1 : 0;
+  tally["prefetch"] += subgraph.prefetch.empty() ? 0 : 1;
   tally["kept"] += plan.kept.empty() ? 0 : 1;
   tally["host"] += IsHosted(plan.network, plan.profile, subgraph.interval.first) ? 1 : 0;
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {

@@ -221,7 +221,7 @@ TEST(Costs, OfPrefetchedConstantsFallOnTheSubgraphBefore) {
   plan.subgraphs[1].interval = {1, 1};
   const Metrics loading = CostOf(plan, 1);
   EXPECT_EQ(loading.latency_cycles, (13 + 11) + 13 + 14 + 14);
-  plan.subgraphs[1].prefetch = true;
+  plan.subgraphs[1].prefetch = {1};
   EXPECT_EQ(CostOf(plan, 0).latency_cycles, (13 + 11) + 13 + 14 + 14);
   EXPECT_EQ(CostOf(plan, 1).latency_cycles, 13 + 13 + 14 + 14);
   EXPECT_EQ(CostOf(plan, 1).off_chip_by_cause, loading.off_chip_by_cause);

@@ -83,7 +83,7 @@ TEST(Digest, ChangesWithEveryChoice) {
       [](Plan& plan) { plan.subgraphs[0].in_place = !plan.subgraphs[0].in_place; },
       [](Plan& plan) { plan.subgraphs[0].halo = hw_profiles::HaloStorage::kRollingBuffer; },
       [](Plan& plan) { ++plan.subgraphs[0].k_extent; },
-      [](Plan& plan) { plan.subgraphs[0].prefetch = !plan.subgraphs[0].prefetch; },
+      [](Plan& plan) { plan.subgraphs[0].prefetch.push_back(1); },
       [](Plan& plan) { plan.kept = {0}; },
       [](Plan& plan) { ++plan.allocation.offsets.back(); },
       [](Plan& plan) { plan.allocation.modes = {{0}}; },

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,10 +41,10 @@ struct PartitionOptions {
   Ordering ordering = Ordering::kSearch;
   paths::Keeping keeping = paths::Keeping::kWherePossible;  // of boundary tensors on chip, in
                                                             // addition to the required ones
-  bool prefetch =
-      // constants of one subgraph are loaded while the previous one runs, if that is better
-      // (prefetch.cc)
-      false;
+  // constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc)
+  bool prefetch = false;
+  // the limits of plans with prefetched constants, if they are not those of the objective
+  std::optional<std::map<std::string, double>> prefetch_limits = std::nullopt;
   std::vector<plan::PlanConstraint>
       constraints;  // on the given graph; CheckWellFormed must accept them
   // A previous plan, perhaps of another network, or nullptr. Among plans of equal score the search
@@ -88,6 +89,8 @@ struct PartitionResult {
   bool of_file_order = false;  // kUnknown: the reason is proven for the order of the file only
   std::optional<plan::verify::infeasibility::Refutation> refutation =
       std::nullopt;  // kInfeasible: the proof that the independent judge accepted
+  std::optional<double> without_prefetch =
+      std::nullopt;  // the plan's score before constants were prefetched
   std::optional<plan::Baseline> alone =
       std::nullopt;  // of the plan's network, if it was known before a stop
 };

@@ -63,7 +63,7 @@ class PreviousPlan {
     graph::tiling::TileShape tile;
     encoder::program::Policy
         policy;  // kept: those of the boundary tensors that cross the ends of the interval
-    bool prefetch = false;
+    std::vector<int> prefetch;
     int subgraph = 0;  // its number in the old plan
   };
 

@@ -326,13 +326,34 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
   return std::nullopt;
 }
 
+base::Expected<plan::Plan> OrderSearch::PrefetchIn(const paths::OrderedNetwork& network,
+                                                   const plan::Plan& plan) const {
+  const choices::SearchContext& its = network.Context();
+  plan::Objective objective = options_.objective;
+  if (options_.prefetch_limits) objective.limits = *options_.prefetch_limits;
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(objective, lower_bounds_.costs);
+  if (!scale) return base::Unexpected(scale.error());
+  const choices::SearchContext context{.graph = its.graph,
+                                       .profile = its.profile,
+                                       .simulator = its.simulator,
+                                       .scale = *scale,
+                                       .stop = its.stop,
+                                       .engines = its.engines,
+                                       .tile_engines = its.tile_engines,
+                                       .budget = its.budget,
+                                       .previous = its.previous};
+  plan::Plan with_limits = plan;
+  with_limits.objective.limits = objective.limits;
+  return Prefetch(context, network.PlanConstraints(), std::move(with_limits));
+}
+
 base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
   answer::PartitionResult result = std::move(incumbent_.found.result);
   if (!result.plan) return result;
   const paths::OrderedNetwork& network = *incumbent_.network;
   if (options_.prefetch) {
-    base::Expected<plan::Plan> plan =
-        Prefetch(network.Context(), network.PlanConstraints(), *result.plan);
+    result.without_prefetch = result.plan->score;
+    base::Expected<plan::Plan> plan = PrefetchIn(network, *result.plan);
     if (!plan) return base::Unexpected(plan.error());
     if (network_context_.stop.Requested()) {
       result.plan->notes.emplace_back(

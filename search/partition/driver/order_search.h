@@ -177,6 +177,8 @@ class OrderSearch {
   std::vector<paths::Ordered> Prepare(const paths::NetworkContext& network_context,
                                       const std::vector<orders::Order>& orders);
   std::optional<orders::Order> FindAtHome(const std::vector<orders::Order>& orders, int64_t effort);
+  base::Expected<plan::Plan> PrefetchIn(const paths::OrderedNetwork& network,
+                                        const plan::Plan& plan) const;
   base::Expected<answer::PartitionResult>
   TakeResult();  // of the incumbent, with constants prefetched if requested
   base::Expected<answer::PartitionResult> Finish();

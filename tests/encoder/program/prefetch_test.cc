@@ -21,7 +21,7 @@ constexpr int kW2 = 4;
 
 // Each convolution by itself in tiles of so many rows of 8, the second's constants prefetched.
 std::vector<program::SubgraphChoice> Apart(int64_t rows, program::Policy policy = kResident) {
-  return {{{0, 0}, {1, 4, rows, 4}, policy}, {{1, 1}, {1, 3, rows, 4}, policy, /*prefetch=*/true}};
+  return {{{0, 0}, {1, 4, rows, 4}, policy}, {{1, 1}, {1, 3, rows, 4}, policy, /*prefetch=*/{1}}};
 }
 
 program::Program Build(const Profile& profile,
@@ -60,6 +60,36 @@ TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
             "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
+// Of the three output channels of w2 one arrives ahead, and two in the prologue.
+TEST(Prefetch, ArrivesInParts) {
+  std::vector<program::SubgraphChoice> choices = Apart(8);
+  choices[1].prefetch = {1, 0};
+  const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), choices);
+  EXPECT_EQ(Describe(program.problem, "s1/w2"),
+            "s1/w2: 12 bytes, [1,5), 1 dma w, 2 dma w, 3 dma w, 4 pe r");
+  EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA, kW2));
+}
+
+TEST(Prefetch, CutsAConstantIntoPartsThatAddUp) {
+  graph::Tensor constant;
+  constant.shape = {5, 7};
+  const std::vector<int> prefetch = {4, 4, 2, 0};
+  EXPECT_TRUE(program::PartAhead(constant, prefetch, 3).IsEmpty());
+  problem::Bytes bytes = 0;
+  int64_t begin = 0;
+  for (const auto& [ahead, end] : {std::pair(4, 2), std::pair(2, 3), std::pair(0, 5)}) {
+    const program::ConstantPart part = program::PartAhead(constant, prefetch, ahead);
+    EXPECT_EQ(part.begin, begin);
+    EXPECT_EQ(part.end, end);
+    begin = part.end;
+    bytes += part.BytesOf(37);
+  }
+  EXPECT_EQ(bytes, 37);
+  constant.shape = {};
+  EXPECT_FALSE(program::PartAhead(constant, prefetch, 0).IsEmpty());
+  EXPECT_TRUE(program::PartAhead(constant, prefetch, 4).IsEmpty());
+}
+
 // Nothing else is written before the subgraph, so it has no prologue: 0 P | 1 conv1 | 2 conv2 | 3 E
 TEST(Prefetch, LeavesNoPrologueForNothing) {
   Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
@@ -72,9 +102,16 @@ TEST(Prefetch, LeavesNoPrologueForNothing) {
 
 TEST(Prefetch, IsRefusedWhereItMeansNothing) {
   std::vector<program::SubgraphChoice> first = Apart(8);
-  first[0].prefetch = true;
+  first[0].prefetch = {1};
   EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), first),
               HasSubstr("the program begins with 'conv1', whose constants are to be prefetched"));
+  for (const std::vector<int>& ahead : {std::vector<int>{2}, std::vector<int>{0},
+                                        std::vector<int>{1, 0, 1}, std::vector<int>{1, -1}}) {
+    std::vector<program::SubgraphChoice> choices = Apart(8);
+    choices[1].prefetch = ahead;
+    EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), choices),
+                HasSubstr("numbers of which none is greater than the one before it"));
+  }
   EXPECT_THAT(RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kSerialized), Apart(8)),
               HasSubstr("dma: double_buffered"));
   Profile either = TwoLevels(DmaSteps::kDoubleBuffered);
@@ -82,9 +119,10 @@ TEST(Prefetch, IsRefusedWhereItMeansNothing) {
   for (const size_t serialized : {0, 1}) {
     std::vector<program::SubgraphChoice> choices = Apart(8);
     choices[serialized].policy.serialized = true;
-    EXPECT_THAT(RefusalOf(TwoConvs().graph, either, choices),
-                HasSubstr(serialized == 0 ? "the transfers of the one before are serialized"
-                                          : "the transfers of this one are serialized"));
+    EXPECT_THAT(
+        RefusalOf(TwoConvs().graph, either, choices),
+        HasSubstr(serialized == 0 ? "the transfers of one that runs meanwhile are serialized"
+                                  : "the transfers of this one are serialized"));
   }
   EXPECT_THAT(
       RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(8, kStreamed)),

@@ -6,6 +6,7 @@
 #include "../fixture.h"
 #include "plans.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/tests/draw_prefetch.h"
 
 namespace tessera::plan::execute {
 
@@ -16,9 +17,8 @@ Plan Prefetched() {
   profile.memories[0].capacity_bytes = 4096;
   profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
   const encoder::program::Policy policy = {WeightPolicy::kResident, false};
-  return Spread(
-      TwoConvs(10), profile,
-      {{{0, 0}, {1, 4, 2, 4}, policy}, {{1, 1}, {1, 4, 2, 4}, policy, /*prefetch=*/true}});
+  return Spread(TwoConvs(10), profile,
+                {{{0, 0}, {1, 4, 2, 4}, policy}, {{1, 1}, {1, 4, 2, 4}, policy, /*prefetch=*/{1}}});
 }
 
 std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
@@ -38,14 +38,14 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
                      .serialized = subgraph.serialized};
     if (may_reside && random.Chance(0.8)) choice.policy.weights = WeightPolicy::kResident;
   }
-  for (encoder::program::SubgraphChoice& choice : choices) {
-    choice.prefetch = random.Chance(0.8);
-    if (choice.prefetch && !encoder::program::BuildProgram(plan.network, profile, choices))
-      choice.prefetch = false;
+  for (size_t i = 1; i < choices.size(); ++i) {
+    if (!random.Chance(0.8)) continue;
+    choices[i].prefetch = DrawPrefetch(random, i);
+    if (!encoder::program::BuildProgram(plan.network, profile, choices)) choices[i].prefetch = {};
   }
-  const bool any =
-      std::any_of(choices.begin(), choices.end(),
-                  [](const encoder::program::SubgraphChoice& choice) { return choice.prefetch; });
+  const bool any = std::any_of(
+      choices.begin(), choices.end(),
+      [](const encoder::program::SubgraphChoice& choice) { return !choice.prefetch.empty(); });
   return any ? PlaceLow(plan.network, profile, choices) : std::nullopt;
 }
 

@@ -45,9 +45,8 @@ TEST_P(PrefetchInstructionFault, IsFound) { ExpectFound(GetParam()); }
 
 const std::vector<SpoiledPlan> kPrefetchPlans = {
     {"NeverMoved", Prefetched, MoveOnly({1, 2, 3}, {kX, kM}), "lost", "'wb'"},
-    {"TakenForLoadedInThePrologue", Prefetched,
-     [](Plan& plan) { plan.subgraphs[1].prefetch = false; }, "control",
-     "step 3 moves 'wb', which it has nothing to do with"},
+    {"TakenForLoadedInThePrologue", Prefetched, [](Plan& plan) { plan.subgraphs[1].prefetch = {}; },
+     "control", "step 3 moves 'wb', which it has nothing to do with"},
     {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving",
      "overwrites 'm' [0, 0, 6, 0]"},
     {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 1, tile 4"},

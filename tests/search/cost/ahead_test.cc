@@ -38,7 +38,7 @@ Pair Prefetching() {
     plan::Subgraph& subgraph = pair.subgraphs.emplace_back();
     subgraph.interval = {op, op};
     subgraph.tile = {1, 2, 2, 3};
-    subgraph.prefetch = op == 1;
+    if (op == 1) subgraph.prefetch = {1};
   }
   return pair;
 }
@@ -68,8 +68,8 @@ TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Prefetches prefetches{.own = false,
-                                    .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::Prefetches prefetches{.own = {},
+                                    .carried = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, prefetches);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
   EXPECT_EQ(metrics.bound_by, "dma");
@@ -79,7 +79,7 @@ TEST(Ahead, BytesCountForTheSubgraphThatUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);
   const plan::Metrics after = pair.Price(WithTwoPorts(), 1);
-  pair.subgraphs[1].prefetch = false;
+  pair.subgraphs[1].prefetch = {};
   EXPECT_EQ(before.off_chip_by_cause, pair.Price(WithTwoPorts(), 0).off_chip_by_cause);
   EXPECT_EQ(after.off_chip_by_cause, pair.Price(WithTwoPorts(), 1).off_chip_by_cause);
   EXPECT_EQ(after.energy_pj, pair.Price(WithTwoPorts(), 1).energy_pj);
@@ -90,8 +90,8 @@ TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Prefetches prefetches{.own = false,
-                                    .next = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::Prefetches prefetches{.own = {},
+                                    .carried = {{.home = 0, .cycles = 40, .bytes = 100}}};
   const cost::SubgraphTimeline timeline =
       cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, prefetches);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
@@ -163,12 +163,12 @@ TEST(TwoHomes, PrefetchSideBySide) {
   std::vector<plan::Subgraph> subgraphs(2);
   subgraphs[0].interval = {0, 0};
   subgraphs[1].interval = {1, 1};
-  subgraphs[1].prefetch = true;
+  subgraphs[1].prefetch = {1};
   const cost::Prefetches prefetches = cost::PrefetchesOf(two.graph, two.profile, subgraphs, 0);
-  ASSERT_EQ(prefetches.next.size(), 1U);
-  EXPECT_EQ(prefetches.next.front().home, 2);
-  EXPECT_EQ(prefetches.next.front().cycles, 2);
-  EXPECT_EQ(prefetches.next.front().bytes, 4);
+  ASSERT_EQ(prefetches.carried.size(), 1U);
+  EXPECT_EQ(prefetches.carried.front().home, 2);
+  EXPECT_EQ(prefetches.carried.front().cycles, 2);
+  EXPECT_EQ(prefetches.carried.front().bytes, 4);
 }
 
 }  // namespace

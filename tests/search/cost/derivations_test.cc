@@ -19,6 +19,7 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_prefetch.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // docs/program.md has two implementations: encoder/program and search/cost in closed form,
@@ -177,7 +178,8 @@ TEST(Derivations, SerializedSubgraphsTakeNoLess) {
 // finds it in the steps. Both refuse the same prefetches.
 TEST(Derivations, AgreeOnPrefetchedConstants) {
   Random random(2032);
-  std::array<int, 6> prefetched = {};  // subgraphs, by the tiles of the one before, up to 5
+  std::array<int, 6> prefetched =
+      {};  // parts, by the tiles of the subgraph that runs meanwhile, up to 5
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
     const auto plain =
@@ -189,16 +191,19 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     profile.tiling.may_serialize = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
     std::vector<encoder::program::SubgraphChoice> choices;
     for (const plan::Subgraph& subgraph : plain->subgraphs) {
-      choices.push_back(
-          {subgraph.interval,
-           subgraph.tile,
-           {.weights = subgraph.weights,
-            .in_place = subgraph.in_place,
-            .halo = subgraph.halo,
-            .kept = plain->kept,
-            .serialized = subgraph.serialized},
-           random.Chance(choices.empty() || subgraph.weights == WeightPolicy::kDirect ? 0.02
-                                                                                      : 0.4)});
+      choices.push_back({subgraph.interval,
+                         subgraph.tile,
+                         {.weights = subgraph.weights,
+                          .in_place = subgraph.in_place,
+                          .halo = subgraph.halo,
+                          .kept = plain->kept,
+                          .serialized = subgraph.serialized},
+                         {}});
+      if (random.Chance(choices.size() == 1 || subgraph.weights == WeightPolicy::kDirect ? 0.02
+                                                                                         : 0.4))
+        choices.back().prefetch = DrawPrefetch(random, choices.size() - 1);
+      if (random.Chance(0.02))
+        choices.back().prefetch.push_back(static_cast<int>(random.Uniform(0, 4)));
     }
     const auto program = encoder::program::BuildProgram(plain->network, profile, choices);
     const plan::Plan plan =
@@ -217,7 +222,8 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       plan::Accumulate(totals, subgraph.metrics);
       const cost::SubgraphTimeline timeline = cost::PlannedTimeline(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
-      if (subgraph.prefetch) ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - 1].tiles));
+      for (const int ahead : subgraph.prefetch)
+        ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - static_cast<size_t>(ahead)].tiles));
     }
     const int last = static_cast<int>(plan.network.operators.size()) - 1;
     const plan::Metrics bound = cost::LowerBound(plan.network, profile, {0, last});

@@ -33,6 +33,7 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_prefetch.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // No bound is above the value of any plan. Networks of every kind of operator, ranks 1 to 6, forks,
@@ -179,11 +180,12 @@ std::optional<Drawn> DrawPlan(Random& random) {
   for (encoder::program::SubgraphChoice& choice : drawn.choices) choice.policy.kept = kept;
   if (drawn.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered) {
     for (size_t i = 1; i < drawn.choices.size(); ++i) {
-      drawn.choices[i].prefetch = random.Chance(is_pyramid ? 0.6 : 0.2);
-      if (!drawn.choices[i].prefetch ||
+      if (random.Chance(is_pyramid ? 0.6 : 0.2))
+        drawn.choices[i].prefetch = DrawPrefetch(random, i);
+      if (drawn.choices[i].prefetch.empty() ||
           encoder::program::BuildProgram(drawn.graph, drawn.profile, drawn.choices))
         continue;
-      drawn.choices[i].prefetch = false;
+      drawn.choices[i].prefetch = {};
     }
   }
   base::Expected<encoder::program::Program> program =
@@ -257,7 +259,7 @@ void CheckSubgraph(const Drawn& drawn, size_t number) {
   const encoder::program::SubgraphChoice& choice = drawn.choices[number];
   const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
   const std::vector<int>& kept = choice.policy.kept;
-  if (choice.prefetch) return;  // part of its work is in the previous subgraph
+  if (!choice.prefetch.empty()) return;  // part of its work is in earlier subgraphs
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
   const cost::SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
   ExpectBelow(bounds.Find(kept), found, "subgraph");
@@ -280,7 +282,7 @@ void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choic
       });
   if (tiling == nullptr) return;  // keeps no rows
   encoder::program::SubgraphChoice alone = choice;
-  alone.prefetch = false;
+  alone.prefetch = {};
   const base::Expected<encoder::program::Program> program =
       encoder::program::BuildProgram(drawn.graph, drawn.profile, {&alone, 1});
   ASSERT_TRUE(program);

@@ -84,7 +84,7 @@ TEST(PreviousPlan, KeepsWhatIsPrefetched) {
   options.prefetch = true;
   const auto first = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(first && first->plan);
-  ASSERT_TRUE(first->plan->subgraphs.back().prefetch);
+  ASSERT_FALSE(first->plan->subgraphs.back().prefetch.empty());
   options.previous = &*first->plan;
   const auto second = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(second && second->plan);

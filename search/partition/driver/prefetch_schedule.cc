@@ -1,0 +1,224 @@
+#include "tessera/search/partition/driver/prefetch_schedule.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/cost/traffic.h"
+
+// A link is idle while engines compute, and engines wait while constants arrive. The schedule moves
+// constants into the idle time of earlier subgraphs:
+//
+//     subgraph   |  3  |  4  |  5  |  6  |  7            constants of 7: eight parts
+//     engine     |=====|=====|===  |=====|  ========
+//     link       |==   |=====|==   |== 77|77             one part in 5, five in 6, two in 7
+//     7 arrives           -     1     5   2              itself, none in 4, whose link is busy
+//
+// Constants arrive in the order in which they are needed, each as early as the link has idle time
+// and the tile memory has room until it is used. This is list scheduling, earliest deadline first:
+// the constant that is needed first occupies the memory for the shortest time. A constant that has
+// no room yet holds up all later ones, which would occupy its memory. The parts that have not
+// arrived when their subgraph begins arrive in its prologue.
+//
+// Cost: for each subgraph and constant that it carries, log(parts) sums over its slots; tiles are
+// cut and priced once.
+namespace tessera::search::partition::driver {
+namespace {
+
+using cost::Detail;
+
+constexpr size_t kMostParts = 32;
+constexpr int64_t kCyclesOfPart = 1'000;  // at least, so that latencies of transfers do not matter
+
+}  // namespace
+
+PrefetchSchedule::PrefetchSchedule(const choices::SearchContext& context, std::vector<int> kept)
+    : context_(context), kept_(std::move(kept)) {}
+
+const PrefetchSchedule::Costing& PrefetchSchedule::CostingOf(const plan::Subgraph& subgraph) {
+  std::unique_ptr<Costing>& costing =
+      costings_[{subgraph.interval.first, subgraph.weights, subgraph.k_extent}];
+  if (costing == nullptr) {
+    costing = std::make_unique<Costing>(
+        Costing{.policy = cost::PolicyOf(subgraph, kept_),
+                .tiling = encoder::program::CutTiles(context_.graph, subgraph.interval,
+                                                     subgraph.tile, subgraph.halo),
+                .costs = std::nullopt});
+    costing->costs = context_.simulator.CostsOf(costing->tiling, costing->policy);
+  }
+  return *costing;
+}
+
+plan::Metrics PrefetchSchedule::PriceOf(const plan::Subgraph& subgraph,
+                                        const cost::Prefetches& prefetches, cost::Detail detail) {
+  const Costing& costing = CostingOf(subgraph);
+  return context_.simulator.Run(costing.tiling, *costing.costs, costing.policy, detail, prefetches);
+}
+
+int64_t PrefetchSchedule::LatencyOf(const std::vector<plan::Subgraph>& subgraphs, size_t number) {
+  return PriceOf(subgraphs[number],
+                 cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, number),
+                 Detail::kTotals)
+      .latency_cycles;
+}
+
+bool PrefetchSchedule::Overlaps(const plan::Subgraph& subgraph) const {
+  return encoder::program::DmaOf(context_.profile, cost::PolicyOf(subgraph, kept_)) ==
+         hw_profiles::DmaSteps::kDoubleBuffered;
+}
+
+// 0 if it loads no constant once.
+size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
+  plan::Subgraph whole = subgraph;
+  whole.prefetch = {1};
+  cost::Prefetches all;
+  all.Carry(context_.graph, context_.profile, whole, 1);
+  int64_t cycles = 0;
+  for (const cost::Prefetches::Part& part : all.carried) cycles = std::max(cycles, part.cycles);
+  if (cycles == 0) return 0;
+  return std::clamp<size_t>(static_cast<size_t>(cycles / kCyclesOfPart), 1, kMostParts);
+}
+
+// The parts of `user`, subgraph number `number`, that no earlier carrier has begin at `done`.
+// Assigns the most of them that arrive while the carrier runs without prolonging it.
+size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
+                               plan::Subgraph& user, size_t number, size_t done) {
+  const auto ahead = static_cast<int>(number - carrier);
+  const cost::Prefetches without =
+      cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
+  const auto latency = [&](const cost::Prefetches& prefetches) {
+    return PriceOf(subgraphs[carrier], prefetches, Detail::kTotals).latency_cycles;
+  };
+  const int64_t before = latency(without);
+  const auto assign = [&](size_t count) {
+    for (size_t i = done; i < user.prefetch.size(); ++i)
+      user.prefetch[i] = i < done + count ? ahead : 0;
+  };
+  size_t fits = 0;
+  size_t too_many = user.prefetch.size() - done + 1;
+  while (fits + 1 < too_many) {
+    const size_t count = std::midpoint(fits, too_many);
+    assign(count);
+    cost::Prefetches with = without;
+    with.Carry(context_.graph, context_.profile, user, ahead);
+    (latency(with) <= before ? fits : too_many) = count;
+  }
+  assign(fits);
+  return fits;
+}
+
+// The last carrier may wait for all parts that are left, if they delay the next subgraph more.
+bool PrefetchSchedule::PaysToWait(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
+                                  Queued& next) {
+  const auto latency = [&](const std::vector<int>& prefetch) {
+    cost::Prefetches carried =
+        cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
+    plan::Subgraph user = next.user;
+    user.prefetch = prefetch;
+    carried.Carry(context_.graph, context_.profile, user, 1);
+    const cost::Prefetches own{.own = prefetch};
+    return PriceOf(subgraphs[carrier], carried, Detail::kTotals).latency_cycles +
+           PriceOf(user, own, Detail::kTotals).latency_cycles;
+  };
+  if (next.user.prefetch.back() == 1) return false;
+  std::vector<int> all = next.user.prefetch;
+  std::replace(all.begin(), all.end(), 0, 1);
+  if (latency(all) >= latency(next.user.prefetch)) return false;
+  next.user.prefetch = std::move(all);
+  return true;
+}
+
+problem::Bytes PrefetchSchedule::BytesOf(const plan::Subgraph& subgraph) const {
+  problem::Bytes bytes = 0;
+  for (const cost::LoadedOnce& constant : cost::ConstantsLoadedOnce(
+           context_.graph, context_.profile, subgraph.interval, subgraph.weights))
+    base::Accumulate(bytes, constant.bytes);
+  return bytes;
+}
+
+void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carrier,
+                            std::span<Queued> queue, std::span<FreeBytes> free) {
+  for (size_t number = carrier + 1; number < queue.size(); ++number) {
+    Queued& next = queue[number];
+    if (next.done == next.user.prefetch.size()) continue;
+    if (next.done == 0) {
+      const auto between = free.subspan(carrier + 1, number - carrier - 1);
+      if (free[carrier].after_prologue < next.bytes ||
+          std::any_of(between.begin(), between.end(),
+                      [&](const FreeBytes& each) { return each.throughout < next.bytes; })) {
+        next.lacked_room = true;
+        return;
+      }
+    }
+    size_t taken = Carry(subgraphs, carrier, next.user, number, next.done);
+    if (number == carrier + 1 && PaysToWait(subgraphs, carrier, next))
+      taken = next.user.prefetch.size() - next.done;
+    if (taken > 0 && next.done == 0) {
+      free[carrier].after_prologue -= next.bytes;
+      for (FreeBytes& each : free.subspan(carrier + 1, number - carrier - 1)) {
+        each.throughout -= next.bytes;
+        each.after_prologue -= next.bytes;
+      }
+    }
+    next.done += taken;
+    if (taken > 0) subgraphs[number].prefetch = next.user.prefetch;
+    if (next.done < next.user.prefetch.size()) return;
+  }
+}
+
+PrefetchSchedule::Proposal PrefetchSchedule::Propose(const std::vector<plan::Subgraph>& subgraphs,
+                                                     std::vector<plan::Subgraph> with,
+                                                     std::vector<FreeBytes> free) {
+  std::vector<Queued> queue(with.size());
+  for (size_t i = 0; i < with.size(); ++i) {
+    with[i].prefetch.clear();
+    queue[i].user = with[i];
+    queue[i].bytes = BytesOf(with[i]);
+    queue[i].user.prefetch.assign(i > 0 && Overlaps(with[i]) ? PartsOf(with[i]) : 0, 0);
+  }
+  for (size_t carrier = 0; carrier < with.size(); ++carrier) {
+    if (Overlaps(with[carrier])) Fill(with, carrier, queue, free);
+  }
+  Proposal proposal;
+  for (size_t i = 0; i < with.size(); ++i) {
+    proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
+    proposal.gain += LatencyOf(subgraphs, i);
+    with[i].metrics = PriceOf(
+        with[i], cost::PrefetchesOf(context_.graph, context_.profile, with, i), Detail::kParts);
+    proposal.gain -= with[i].metrics.latency_cycles;
+  }
+  proposal.subgraphs = std::move(with);
+  return proposal;
+}
+
+bool PrefetchSchedule::TakeBack(const std::vector<plan::Subgraph>& subgraphs,
+                                const std::vector<plan::Subgraph>& scheduled,
+                                std::vector<plan::Subgraph>& with) {
+  bool changed = false;
+  for (size_t i = 0; i < with.size(); ++i) {
+    if (with[i].weights == subgraphs[i].weights) continue;
+    const cost::Prefetches carried =
+        cost::PrefetchesOf(context_.graph, context_.profile, scheduled, i);
+    const cost::Prefetches with_slices{.own = {}, .carried = carried.carried};
+    if (PriceOf(subgraphs[i], with_slices, Detail::kTotals).latency_cycles >=
+        scheduled[i].metrics.latency_cycles)
+      continue;
+    with[i].weights = subgraphs[i].weights;
+    with[i].k_extent = subgraphs[i].k_extent;
+    with[i].largest_proven = subgraphs[i].largest_proven;
+    changed = true;
+  }
+  return changed;
+}
+
+void PrefetchSchedule::SetWeights(plan::Subgraph& subgraph, hw_profiles::WeightPolicy weights) {
+  if (subgraph.weights == weights) return;
+  subgraph.largest_proven = false;
+  subgraph.weights = weights;
+  subgraph.k_extent = 0;
+}
+
+}  // namespace tessera::search::partition::driver
