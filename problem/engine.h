@@ -11,6 +11,15 @@
 
 namespace tessera::problem {
 
+// A question for an allocation with a peak as low as an engine can find.
+struct PeakQuery {
+  size_t candidate = 0;
+  Bytes target = 0;                   // of memories[0]: a peak that is low enough ends the search
+  Bytes capacity = 0;                 // of memories[0]: a higher peak is no answer
+  const Allocation* known = nullptr;  // of another session, valid; the search may start from it
+  size_t strand = 0;                  // of this session, below Engine::Strands()
+};
+
 // An open session with an engine about one Problem. An engine that learns keeps its learned facts
 // between calls. Not safe to use from two threads at the same time.
 class Session {
@@ -38,6 +47,12 @@ class Session {
   virtual Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                           const base::Stop& stop);
 
+  // Lowers the peak until it meets the target or the work ends, and returns the best allocation
+  // found so far as kFeasible, or kUnknown. A later call continues. An engine without Strands()
+  // returns kUnsupported, as this default does.
+  virtual Result LowerPeak(const PeakQuery& query, const base::Budget& budget,
+                           const base::Stop& stop);
+
   // A one-line description of the formulation for the user, such as the size of a formula. Empty if
   // there is nothing to report.
   virtual std::string Describe() const { return {}; }
@@ -56,6 +71,10 @@ class Engine {
   // Whether the engine also searches for proofs of infeasibility. An engine that does not may never
   // terminate alone; it helps others to find placements.
   virtual bool Refutes() const { return true; }
+
+  // How many sessions should work side by side on LowerPeak, each as a strand of its own; 0 if the
+  // engine does not lower peaks. An engine that does is made for Problems too large for others.
+  virtual size_t Strands() const { return 0; }
 
   // Opens a session. `problem` and `ladder` (may be null) must outlive it. The Problem is well
   // formed (problem/well_formed.h).

@@ -228,4 +228,12 @@ Result Session::Minimise(size_t /*candidate*/, Bytes /*capacity*/, const base::B
   return result;
 }
 
+Result Session::LowerPeak(const PeakQuery& /*query*/, const base::Budget& /*budget*/,
+                          const base::Stop& /*stop*/) {
+  Result result;
+  result.status = Status::kUnsupported;
+  result.reason = "this engine does not lower peaks";
+  return result;
+}
+
 }  // namespace tessera::problem

@@ -1,0 +1,249 @@
+#include "tessera/search/engines/order_search/core_search.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace tessera::search::engines::order_search {
+
+namespace {
+
+// The least contention of the core, as a share of the greatest load, in turn.
+constexpr std::array<double, 7> kShares = {0.9, 0.8, 0.95, 0.7, 0.85, 0.5, 0.0};
+
+constexpr int64_t kWorkPerEpisode = 500'000;
+constexpr int64_t kConstructionsPerEpisode = 12;  // at least
+constexpr double kLonger = 1.3;                   // episodes of the next rotation
+constexpr int kMostFailures = 4;                  // of fills, in an episode
+constexpr double kAlmostAll = 0.7;  // a window with this part of the buffers is widened to all
+constexpr uint64_t kSeedOfStrand = 0x9e3779b97f4a7c15;
+constexpr size_t kManyBuffers = 200'000;  // fills of more try one order
+
+// Whole placements before the first episode: on a skyline by a product of powers, or by first fit
+// in a class order. Strand s begins with opening s and skips those of the other strands.
+struct Opening {
+  double angle;  // in units of pi
+  ClassOrder classes = {.size_base = 0};
+};
+constexpr std::array<Opening, 5> kOpenings = {{
+    {.angle = 0.25},
+    {.angle = 0},
+    {.angle = 0, .classes = {.size_base = 2, .life_base = 4}},
+    {.angle = 0, .classes = {.size_base = 1.5, .life_base = 16}},
+    {.angle = 0.5},
+}};
+
+}  // namespace
+
+CoreSearch::CoreSearch(Instance instance, Offsets known, uint64_t seed, size_t strand)
+    : instance_(std::move(instance)),
+      contention_(ContentionOf(instance_)),
+      best_(std::move(known)),
+      top_(best_.empty() ? kNoTop : TopOf(instance_, best_)),
+      random_(seed + strand * kSeedOfStrand),
+      opened_(strand),
+      turn_(strand),
+      joined_(instance_.size.size(), false) {}
+
+bool CoreSearch::Start(Effort& effort) { return instance_.Count() == 0 || Open(effort); }
+
+void CoreSearch::Lower(Bytes target, Effort& effort) {
+  while (top_ > target && !effort.IsOver()) {
+    const bool opening = opened_ < kOpenings.size();
+    if (!(opening ? Open(effort) : Step(target, effort))) break;
+  }
+}
+
+// A whole placement in a fixed order.
+bool CoreSearch::Open(Effort& effort) {
+  const Opening& opening = kOpenings[opened_];
+  opened_ += kStrands;
+  const Traits traits(instance_, contention_);
+  Order order;
+  if (opening.classes.size_base > 0) {
+    SortByKeys(ClassKeys(instance_, traits, opening.classes, random_), order);
+    PlacedBuffers placed(instance_);
+    if (!PlaceByFirstFit(instance_, placed, order, trial_, effort)) return false;
+  } else {
+    SortByKeys(ProductKeys(traits, {.angle = opening.angle}, random_), order);
+    if (!Skyline(instance_).Place(order, trial_, effort)) return false;
+  }
+  const Bytes top = TopOf(instance_, trial_);
+  if (top < top_) Keep(trial_, top);
+  return true;
+}
+
+void CoreSearch::Adopt(Offsets offsets) {
+  const Bytes top = TopOf(instance_, offsets);
+  if (top >= top_) return;
+  Keep(std::move(offsets), top);
+  episode_.reset();  // its obstacles may have moved
+}
+
+void CoreSearch::Keep(Offsets offsets, Bytes top) {
+  best_ = std::move(offsets);
+  top_ = top;
+}
+
+void CoreSearch::Begin() {
+  const double share = kShares[turn_ % kShares.size()];
+  if (++turn_ % kShares.size() == 0) patience_ *= kLonger;
+  const auto least = static_cast<Bytes>(share * static_cast<double>(instance_.greatest_load));
+  std::vector<int> members;
+  for (int i = 0; i < instance_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (joined_[at] || contention_[at] >= least) members.push_back(i);
+  }
+  episode_ = std::make_unique<Episode>();
+  episode_->core = Extract(instance_, members);
+  std::vector<Bytes> contention;
+  contention.reserve(members.size());
+  for (const int i : members) contention.push_back(contention_[static_cast<size_t>(i)]);
+  episode_->wheel = std::make_unique<SqueakyWheel>(episode_->core, contention, random_.Next());
+  episode_->work_left =
+      std::max(static_cast<int64_t>(patience_ * static_cast<double>(kWorkPerEpisode)),
+               kConstructionsPerEpisode * static_cast<int64_t>(members.size()));
+}
+
+// One construction of the core, and a fill if it is promising. Returns false after a stop.
+bool CoreSearch::Step(Bytes target, Effort& effort) {
+  if (!episode_ || episode_->work_left <= 0 || episode_->failures >= kMostFailures) Begin();
+  const int64_t before = effort.Spent();
+  SqueakyWheel& wheel = *episode_->wheel;
+  if (!wheel.Construct(target, effort)) return false;
+  if (wheel.Top() < top_) {
+    if (episode_->core.Count() == instance_.Count()) {
+      Keep(wheel.Placement(), wheel.Top());
+    } else {
+      if (!episode_->region) MakeRegion(target);
+      Fill(effort);
+    }
+  }
+  episode_->work_left -= effort.Spent() - before;
+  return !effort.IsStopped();
+}
+
+// The fill are the buffers that live together with the core, and those that end above the target.
+// Others that live together with the fill are obstacles.
+void CoreSearch::MakeRegion(Bytes target) {
+  Episode& episode = *episode_;
+  const auto count = static_cast<size_t>(instance_.Count());
+  std::vector<uint8_t> in_core(count, 0), in_fill(count, 0);
+  for (const int i : episode.core.origin) in_core[static_cast<size_t>(i)] = 1;
+
+  // For each section: how many of the first sections some chosen buffer lives in.
+  std::vector<int> covered(instance_.load.size() + 1);
+  const auto cover = [&](const std::vector<uint8_t>& chosen) {
+    std::fill(covered.begin(), covered.end(), 0);
+    for (size_t i = 0; i < count; ++i) {
+      if (!chosen[i]) continue;
+      ++covered[static_cast<size_t>(instance_.first[i])];
+      --covered[static_cast<size_t>(instance_.last[i])];
+    }
+    int living = 0, sum = 0;
+    for (int& section : covered) {
+      living += section;
+      section = sum;
+      sum += living > 0 ? 1 : 0;
+    }
+  };
+  const auto meets = [&](size_t i) {
+    return covered[static_cast<size_t>(instance_.last[i])] >
+           covered[static_cast<size_t>(instance_.first[i])];
+  };
+
+  cover(in_core);
+  for (size_t i = 0; i < count; ++i) {
+    const bool high = best_[i] + instance_.size[i] > target;
+    in_fill[i] = !in_core[i] && (high || meets(i));
+  }
+  cover(in_fill);
+  std::vector<int> members;
+  for (size_t i = 0; i < count; ++i) {
+    if (in_core[i] || in_fill[i] || meets(i)) members.push_back(static_cast<int>(i));
+  }
+  if (static_cast<double>(members.size()) > kAlmostAll * static_cast<double>(count)) {
+    members.clear();
+    for (size_t i = 0; i < count; ++i) {
+      in_fill[i] = !in_core[i];
+      members.push_back(static_cast<int>(i));
+    }
+  }
+
+  episode.region = Extract(instance_, members);
+  const Instance& region = *episode.region;
+  std::vector<Bytes> contention;
+  contention.reserve(members.size());
+  std::vector<int> fill;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const auto origin = static_cast<size_t>(members[i]);
+    contention.push_back(contention_[origin]);
+    if (in_core[origin]) {
+      episode.core_in_region.push_back(static_cast<int>(i));
+    } else {
+      (in_fill[origin] ? fill : episode.obstacles).push_back(static_cast<int>(i));
+    }
+  }
+  episode.placed = std::make_unique<PlacedBuffers>(region);
+  episode.fills = FillOrders(region, Traits(region, contention), fill, random_);
+}
+
+void CoreSearch::Fill(Effort& effort) {
+  Episode& episode = *episode_;
+  const size_t tries = episode.region->size.size() > kManyBuffers ? 1 : episode.fills.size();
+  bool fits = false;
+  for (size_t i = 0; i < tries; ++i) {
+    const size_t choice = (preferred_fill_ + i) % episode.fills.size();
+    const int failed = FillInOrder(episode.fills[choice], top_ - 1, effort);
+    if (effort.IsStopped()) return;
+    if (failed >= 0) {
+      joined_[static_cast<size_t>(episode.region->origin[static_cast<size_t>(failed)])] = true;
+      continue;
+    }
+    preferred_fill_ = choice;
+    fits = true;
+    if (top_ <= episode.wheel->Top()) break;
+  }
+  if (fits) return;
+  ++episode.failures;
+  if (tries == 1) ++preferred_fill_;
+}
+
+// Places the fill around the core and the obstacles, and keeps the result. Returns the first buffer
+// of the region that fits nowhere, or -1.
+int CoreSearch::FillInOrder(const Order& order, Bytes limit, Effort& effort) {
+  Episode& episode = *episode_;
+  const Instance& region = *episode.region;
+  PlacedBuffers& placed = *episode.placed;
+  const Offsets& core = episode.wheel->Placement();
+  placed.Clear();
+  trial_.assign(region.size.size(), 0);
+  int64_t before = placed.Work();
+  const auto place = [&](int buffer, Bytes offset) {
+    trial_[static_cast<size_t>(buffer)] = offset;
+    placed.Insert(buffer, offset);
+    const int64_t work = placed.Work();
+    return effort.Spend(work - std::exchange(before, work));
+  };
+  for (size_t i = 0; i < core.size(); ++i) {
+    if (!place(episode.core_in_region[i], core[i])) return -1;
+  }
+  for (const int buffer : episode.obstacles) {
+    const auto origin = static_cast<size_t>(region.origin[static_cast<size_t>(buffer)]);
+    if (!place(buffer, best_[origin])) return -1;
+  }
+  for (const int buffer : order) {
+    const Bytes offset = placed.FirstFit(buffer, limit);
+    if (offset < 0) return buffer;
+    if (!place(buffer, offset)) return -1;
+  }
+  Offsets offsets = best_;
+  for (size_t i = 0; i < trial_.size(); ++i)
+    offsets[static_cast<size_t>(region.origin[i])] = trial_[i];
+  const Bytes top = TopOf(instance_, offsets);
+  if (top < top_) Keep(std::move(offsets), top);
+  return -1;
+}
+
+}  // namespace tessera::search::engines::order_search

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/problem/problem.h"
+
+// A memory, reduced to what a search over orders of placement needs: flat arrays, and time counted
+// in sections (search/allocate/occupancy.h).
+namespace tessera::search::engines::order_search {
+
+using problem::Bytes;
+
+// One number for each buffer of an Instance.
+using Offsets = std::vector<Bytes>;
+
+// A sequence of buffers of an Instance.
+using Order = std::vector<int>;
+
+// Half-open.
+struct Interval {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// Buffers are numbered in the order of their first sections. If all alignments have a common factor
+// g, sizes are rounded up to multiples of g: then all sums of sizes are multiples of g.
+//
+//     first:   0  0  1  1  2          Two buffers conflict if and only if their ranges
+//     last:    1  3  2  4  4          [first, last) meet. Buffer 3 lives in sections 1, 2 and 3.
+struct Instance {
+  std::vector<int> first;
+  std::vector<int> last;
+  std::vector<Bytes> size;
+  std::vector<Bytes> alignment;  // empty if no buffer needs more than g
+  std::vector<float> life;       // in steps
+  std::vector<int> origin;       // the number of the buffer where the Instance was taken from
+  std::vector<Bytes> load;       // of each section
+  Bytes greatest_load = 0;
+
+  int Count() const { return static_cast<int>(size.size()); }
+  int Sections() const { return static_cast<int>(load.size()); }
+  Bytes Align(int buffer, Bytes offset) const;
+  Bytes Top(int buffer, Bytes offset) const { return offset + size[static_cast<size_t>(buffer)]; }
+};
+
+// Above every top.
+inline constexpr Bytes kNoTop = std::numeric_limits<Bytes>::max();
+
+inline Bytes Instance::Align(int buffer, Bytes offset) const {
+  return alignment.empty() ? offset : base::RoundUp(offset, alignment[static_cast<size_t>(buffer)]);
+}
+
+// The buffers of `memory`, or why orders cannot respect what the Problem states about one of them,
+// in words. `origin` is the index in the Problem. FindUnsupported (engine_session.h) must accept
+// the Problem. Cost: O(n log n).
+std::optional<std::string> FindUnsupportedBuffer(const problem::Problem& problem, size_t memory);
+Bytes CommonAlignment(const problem::Problem& problem, size_t memory);  // g; 1 without buffers
+Instance MakeInstance(const problem::Problem& problem, size_t memory);
+
+// The given buffers alone, in ascending order, with fewer sections. `origin` is the number in
+// `whole`.
+Instance Extract(const Instance& whole, std::span<const int> buffers);
+
+// For each buffer: the greatest load of its sections, its contention. A sparse table answers each
+// maximum in constant time. Cost: O(n + sections log sections).
+std::vector<Bytes> ContentionOf(const Instance& instance);
+
+// The greatest end of a buffer.
+Bytes TopOf(const Instance& instance, std::span<const Bytes> offsets);
+
+// By section, and one past the last: the first buffer that begins there or later.
+std::vector<int> FirstBuffers(const Instance& instance);
+
+}  // namespace tessera::search::engines::order_search

@@ -1,0 +1,74 @@
+#include "tessera/search/engines/order_search/squeaky_wheel.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tessera::search::engines::order_search {
+
+namespace {
+
+constexpr int kPatience = 25;         // constructions without progress
+constexpr double kReturns = 1.0 / 3;  // how often a failure goes back to the best keys
+constexpr double kWorseMethod = 0.2;  // its share of the restarts
+
+}  // namespace
+
+SqueakyWheel::SqueakyWheel(const Instance& instance, std::span<const Bytes> contention,
+                           uint64_t seed)
+    : instance_(instance), traits_(instance, contention), random_(seed), skyline_(instance) {
+  record_.fill(kNoTop);
+  Restart();
+}
+
+void SqueakyWheel::Restart() {
+  if (restarts_ < 2) {
+    method_ = restarts_ == 0 ? kSkyline : kFirstFit;
+  } else {
+    const Method better = record_[kSkyline] <= record_[kFirstFit] ? kSkyline : kFirstFit;
+    method_ = random_.Chance(kWorseMethod) ? (better == kSkyline ? kFirstFit : kSkyline) : better;
+  }
+  keys_ = method_ == kSkyline
+              ? ProductKeys(traits_, restarts_ == 0 ? ProductOrder{} : DrawProductOrder(random_),
+                            random_)
+              : ClassKeys(instance_, traits_, DrawClassOrder(random_), random_);
+  least_top_ = kNoTop;
+  since_ = 0;
+  ++restarts_;
+}
+
+bool SqueakyWheel::Construct(Bytes line, Effort& effort) {
+  if (since_ > kPatience) Restart();
+  SortByKeys(keys_, order_);
+  if (!Place(effort)) return false;
+  top_ = TopOf(instance_, offsets_);
+  record_[method_] = std::min(record_[method_], top_);
+  if (top_ < least_top_) {
+    least_top_ = top_;
+    best_keys_ = keys_;
+    since_ = 0;
+  } else {
+    ++since_;
+    if (random_.Chance(kReturns)) keys_ = best_keys_;
+  }
+  Blame(line);
+  return true;
+}
+
+bool SqueakyWheel::Place(Effort& effort) {
+  if (method_ == kSkyline) return skyline_.Place(order_, offsets_, effort);
+  if (!placed_) placed_ = std::make_unique<PlacedBuffers>(instance_);
+  return PlaceByFirstFit(instance_, *placed_, order_, offsets_, effort);
+}
+
+// A class of size is one unit of a class key, so a smaller rise reorders buffers in their class.
+void SqueakyWheel::Blame(Bytes line) {
+  const double rise = 0.05 + 0.6 * random_.Real();
+  for (int i = 0; i < instance_.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (instance_.Top(i, offsets_[at]) <= line) continue;
+    const double unit = method_ == kSkyline ? 1 : random_.Chance(1.0 / 3) ? 1 : 3e-3;
+    keys_[at] += rise * (0.5 + random_.Real()) * unit;
+  }
+}
+
+}  // namespace tessera::search::engines::order_search

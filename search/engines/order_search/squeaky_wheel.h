@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "tessera/base/random.h"
+#include "tessera/search/engines/order_search/effort.h"
+#include "tessera/search/engines/order_search/instance.h"
+#include "tessera/search/engines/order_search/orders.h"
+#include "tessera/search/engines/order_search/placed_buffers.h"
+#include "tessera/search/engines/order_search/skyline.h"
+
+namespace tessera::search::engines::order_search {
+
+// Squeaky-wheel optimisation (Joslin and Clements, JAIR 10, 1999): construct, blame, reorder.
+//
+// An order is a vector of keys. Each construction places all buffers in that order; then the keys
+// of the buffers that end above the target rise, so that they come earlier next time. Without
+// progress for some constructions, new keys are drawn. Two kinds of construction take turns, and
+// the better one gets most of them: the skyline, with products of powers of size, life and
+// contention, and first fit, with class orders. Which of them is better depends on the instance:
+// with few buffers alive it is the skyline, with thousands it is first fit.
+class SqueakyWheel {
+ public:
+  // `instance` must outlive this object. `contention` is parallel to its buffers.
+  SqueakyWheel(const Instance& instance, std::span<const Bytes> contention, uint64_t seed);
+
+  // One construction; buffers that end above `line` are blamed. Returns false after a stop.
+  bool Construct(Bytes line, Effort& effort);
+
+  const Offsets& Placement() const { return offsets_; }
+  Bytes Top() const { return top_; }
+
+ private:
+  enum Method : uint8_t { kSkyline, kFirstFit };
+
+  void Restart();
+  bool Place(Effort& effort);
+  void Blame(Bytes line);
+
+  const Instance& instance_;
+  Traits traits_;
+  base::Random random_;
+  Skyline skyline_;
+  std::unique_ptr<PlacedBuffers> placed_;  // made at the first use
+
+  Method method_ = kSkyline;
+  Keys keys_, best_keys_;
+  Order order_;
+  Offsets offsets_;
+  Bytes top_ = 0;
+  Bytes least_top_ = 0;  // since the last restart
+  int since_ = 0;        // constructions since then
+  int restarts_ = 0;
+  std::array<Bytes, 2> record_;  // the least top of each method
+};
+
+}  // namespace tessera::search::engines::order_search
