@@ -15,6 +15,7 @@
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/engines/order_search/order_search.h"
 
 namespace tessera::api::parts {
 namespace {
@@ -75,6 +76,10 @@ constexpr EngineMaker kEngines[] = {
     {"local-search", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<search::engines::local_search::LocalSearchEngine>(seed);
+     }},
+    {"order-search", true,
+     [](const EngineOptions&, uint64_t seed) {
+       return Make<search::engines::order_search::OrderSearchEngine>(seed);
      }},
     {"lazy", true,
      [](const EngineOptions& o, uint64_t) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -19,6 +18,8 @@
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/lanes.h"
 #include "tessera/search/allocate/occupancy.h"
+#include "tessera/search/allocate/peak_search.h"
+#include "tessera/search/allocate/run_log.h"
 
 // Lanes work in parallel and synchronise after every round:
 //
@@ -67,12 +68,21 @@ constexpr int64_t kFirstSlicePerBuffer =
 constexpr size_t kQuick = 2;  // engines used in the opening
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
+// From kMany buffers on, an engine that lowers peaks takes part; above kMost it works alone,
+// because the others have limits there, or need too much time and memory.
+constexpr size_t kMany = 600;
+constexpr size_t kMost = 8'192;
+constexpr int64_t kPeakUnits = 8;  // at most: of a peak engine for a node of the lanes
+
 // Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except
 // that the second helps it to go down from a peak. The others are reserves. Engines that refute
 // nothing join both lanes on the way down.
 std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
   std::vector<const Engine*> engines, finders;
-  for (const Engine* engine : all) (engine->Refutes() ? engines : finders).push_back(engine);
+  for (const Engine* engine : all) {
+    if (engine->Strands() == 0 || all.size() == 1)
+      (engine->Refutes() ? engines : finders).push_back(engine);
+  }
   if (engines.empty()) engines.swap(finders);
   std::vector<std::vector<Lane::EngineSlot>> lanes(engines.size() > kQuick ? kLanes : 1);
   if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
@@ -89,9 +99,11 @@ std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* c
 
 int64_t Longer(int64_t slice) { return slice + slice / 2; }
 
-std::string Describe(const problem::Statistics& statistics) {
-  return std::to_string(statistics.nodes) + " nodes, " + std::to_string(statistics.backtracks) +
-         " backtracks, " + std::to_string(statistics.conflicts) + " conflicts";
+// The first engine that lowers peaks, if it is to be used for a memory of so many buffers.
+const Engine* FindPeakEngine(std::span<const Engine* const> engines, size_t buffers) {
+  const auto found = std::find_if(engines.begin(), engines.end(),
+                                  [](const Engine* engine) { return engine->Strands() > 0; });
+  return found != engines.end() && (buffers >= kMany || engines.size() == 1) ? *found : nullptr;
 }
 
 class Portfolio {
@@ -111,10 +123,13 @@ class Portfolio {
         granularity_(GranularityOf(Bounded())),
         first_slice_(kFirstSlice +
                      kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
-        left_(options.budget.units) {
-    const LaneProblem question{folded_ ? *folded_ : problem, ladder, candidate, sized_,
-                               granularity_};
-    for (const auto& slots : SlotEngines(engines)) lanes_.emplace_back(question, slots);
+        left_(options.budget.units),
+        question_{folded_ ? *folded_ : problem, ladder, candidate, sized_, granularity_},
+        log_(options.progress),
+        engines_given_(engines.size()) {
+    for (const auto& slots : SlotEngines(engines)) lanes_.emplace_back(question_, slots);
+    if (const Engine* engine = FindPeakEngine(engines, problem.buffers.size()))
+      peaks_.emplace(question_, *engine);
   }
 
   // No buffer can lie beyond kNoPosition, so a larger capacity has no effect. Without a capacity of
@@ -127,21 +142,24 @@ class Portfolio {
 
   base::Expected<Result> Run() {
     if (auto refuted = RefuteByBounds()) return *std::move(refuted);
-    Result result = Decide();
+    const bool minimize = options_.minimize || !options_.capacity;
+    const bool peaks_alone = peaks_ && (sized_.buffers.size() > kMost || engines_given_ == 1);
+    Result result = peaks_alone ? SearchPeaks(minimize) : Decide();
     if (!fault_ && result.allocation) {
-      const bool minimize = options_.minimize || !options_.capacity;
       best_ = std::move(result);
       try {
-        if (minimize) Minimize();
+        if (minimize && !(peaks_alone && peaks_->Works())) Minimize();
       } catch (const std::bad_alloc&) {
         out_of_memory_ = true;  // the best allocation stays
         stop_.NoteFailedAllocation();
       }
       result = Conclude(minimize);
     }
+    if (!fault_ && result.allocation && result.engine == unchecked_)
+      fault_ = CheckAnswer(result.engine, sized_, capacity_, result);
     if (fault_) return base::Unexpected(*std::move(fault_));
-    TellTotals();
-    result.statistics = statistics_;
+    log_.TellTotals();
+    result.statistics = log_.Total();
     result.lower_bound = bound_;
     return result;
   }
@@ -178,6 +196,38 @@ class Portfolio {
     return result;
   }
 
+  // Runs rounds of the peak engine alone, until it met its target or a limit comes. Without an
+  // answer for want of support or memory, the lanes decide.
+  Result SearchPeaks(bool minimize) {
+    Result open;
+    for (int64_t slice = 1;; slice = std::max(first_slice_, Longer(slice))) {
+      open = LowerPeak(slice, minimize ? bound_ : capacity_);
+      if (!peaks_->Works() && !open.allocation) return Decide();
+      if (peaks_target_met_ || !peaks_->Works() || left_ <= 0 || stop_.Requested()) break;
+    }
+    if (!open.allocation && left_ <= 0) open.reason = "the budget is spent";
+    if (!open.allocation && stop_.IsOutOfMemory()) open.reason = "the memory limit was reached";
+    return open;
+  }
+
+  // Its units take less time than a node of an engine that considers a whole memory of many
+  // buffers.
+  int64_t PeakSlice(int64_t slice) const {
+    const auto ratio = static_cast<int64_t>(sized_.buffers.size() / kMany);
+    return slice * std::clamp<int64_t>(ratio, 1, kPeakUnits);
+  }
+
+  // A round of the peak engine. The answer is not validated yet.
+  Result LowerPeak(int64_t slice, Bytes target) {
+    PeakSearch::Question question{target, capacity_};
+    if (best_.allocation) question.known = &*best_.allocation, question.known_peak = best_.peak;
+    LaneReport report = peaks_->Run(question, {slice, left_}, options_.threads, stop_);
+    Take(report);
+    unchecked_ = report.verdict.allocation ? report.verdict.engine : unchecked_;
+    peaks_target_met_ = report.conclusive;
+    return std::move(report.verdict);
+  }
+
   // Runs rounds of lanes. The opening is lane 0 alone.
   Result Decide() {
     Result open;
@@ -202,6 +252,11 @@ class Portfolio {
         if (report.verdict.status == Status::kUnknown)
           AppendReason(open.reason, report.verdict.reason);
       }
+      if (!opening && peaks_ && peaks_->Works()) {
+        Result lowered = LowerPeak(PeakSlice(slice), capacity_);
+        if (peaks_target_met_) return lowered;
+        more_would_help = true;
+      }
       if (!more_would_help || left_ <= 0 || stop_.Requested() || slice > kLastSlice) break;
     }
     if (!WorkingLanes().empty()) {
@@ -221,6 +276,12 @@ class Portfolio {
     for (int64_t slice = first_slice_; !Ended() && slice <= kLastSlice; slice = Longer(slice)) {
       bool more_would_help = false;
       const Bytes gap = *best_.peak - bound_;
+      if (peaks_ && peaks_->Works()) {
+        Result lowered = LowerPeak(PeakSlice(slice), bound_);
+        if (lowered.allocation && *lowered.peak < *best_.peak) best_ = std::move(lowered);
+        more_would_help = peaks_->Works();
+        if (Ended()) break;
+      }
       const std::vector<size_t> lanes = WorkingLanes();
       alone_ = lanes.size() == 1;
       Reports reports = RunRound(lanes, slice, &Portfolio::NarrowGap);
@@ -285,42 +346,14 @@ class Portfolio {
   // Charges and reports the work of a lane.
   void Take(LaneReport& report) {
     left_ -= report.units;
-    for (const EngineRun& run : report.runs) {
-      Accumulate(statistics_, run.statistics);
-      problem::Statistics& total = totals_[std::string(run.engine)];
-      Accumulate(total, run.statistics);
-      Tell(run);
-    }
+    for (const EngineRun& run : report.runs) log_.Add(run, bound_);
     if (report.fault) fault_ = std::move(report.fault);
   }
 
-  void Tell(const EngineRun& run) const {
-    if (!options_.progress) return;
-    std::string line(run.engine);
-    if (run.peak) {
-      line += ": peak " + std::to_string(*run.peak) + ", bound " + std::to_string(bound_);
-    } else if (run.status == Status::kInfeasible) {
-      line += ": nothing fits into " + std::to_string(run.capacity);
-    } else if (run.status == Status::kUnsupported) {
-      line += ": cannot honour the problem";
-    } else {
-      line += ": no answer yet for " + std::to_string(run.capacity);
-    }
-    options_.progress(line + " (" + Describe(run.statistics) + ")");
-    if (!run.description.empty())
-      options_.progress(std::string(run.engine) + ": " + run.description);
-  }
-
-  void TellTotals() const {
-    if (!options_.progress) return;
-    for (const auto& [engine, statistics] : totals_) {
-      options_.progress(engine + ": in all " + Describe(statistics));
-    }
-  }
-
   bool LacksMemory() const {
-    return out_of_memory_ || std::any_of(lanes_.begin(), lanes_.end(),
-                                         [](const Lane& lane) { return lane.LacksMemory(); });
+    return out_of_memory_ || (peaks_ && peaks_->LacksMemory()) ||
+           std::any_of(lanes_.begin(), lanes_.end(),
+                       [](const Lane& lane) { return lane.LacksMemory(); });
   }
 
   bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
@@ -360,10 +393,14 @@ class Portfolio {
   bool alone_ = false;  // one lane narrows the gap
   bool out_of_memory_ = false;
   std::string proof_;  // the engine that raised the bound last; empty: none did
+  LaneProblem question_;
+  RunLog log_;
   std::vector<Lane> lanes_;
-  problem::Statistics statistics_;
-  std::map<std::string, problem::Statistics> totals_;  // by engine
-  std::optional<base::Diagnostic> fault_;              // some engine returned an invalid allocation
+  std::optional<PeakSearch> peaks_;
+  size_t engines_given_;
+  bool peaks_target_met_ = false;
+  std::string unchecked_;                  // the engine whose allocations are validated at the end
+  std::optional<base::Diagnostic> fault_;  // some engine returned an invalid allocation
   Result best_;
 };
 

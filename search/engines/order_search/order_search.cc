@@ -29,7 +29,7 @@ class OrderSearchSession final : public allocate::SizedSession {
   Result LowerPeak(const problem::PeakQuery& query, const base::Budget& budget,
                    const base::Stop& stop) override {
     Result result;
-    if (!Prepare(query.candidate, stop, result)) return result;
+    if (!OpenCandidate(query.candidate, stop, result)) return result;
     strand_ = query.strand;
     Search({query.target, query.capacity, query.known}, budget, stop, result);
     return result;

@@ -1,0 +1,40 @@
+#include "tessera/search/allocate/run_log.h"
+
+namespace tessera::search::allocate {
+
+using problem::Status;
+
+namespace {
+
+std::string WorkIn(const problem::Statistics& statistics) {
+  return std::to_string(statistics.nodes) + " nodes, " + std::to_string(statistics.backtracks) +
+         " backtracks, " + std::to_string(statistics.conflicts) + " conflicts";
+}
+
+}  // namespace
+
+void RunLog::Add(const EngineRun& run, problem::Bytes bound) {
+  Accumulate(total_, run.statistics);
+  Accumulate(by_engine_[std::string(run.engine)], run.statistics);
+  if (!progress_) return;
+  std::string line(run.engine);
+  if (run.peak) {
+    line += ": peak " + std::to_string(*run.peak) + ", bound " + std::to_string(bound);
+  } else if (run.status == Status::kInfeasible) {
+    line += ": nothing fits into " + std::to_string(run.capacity);
+  } else if (run.status == Status::kUnsupported) {
+    line += ": cannot honour the problem";
+  } else {
+    line += ": no answer yet for " + std::to_string(run.capacity);
+  }
+  progress_(line + " (" + WorkIn(run.statistics) + ")");
+  if (!run.description.empty()) progress_(std::string(run.engine) + ": " + run.description);
+}
+
+void RunLog::TellTotals() const {
+  if (!progress_) return;
+  for (const auto& [engine, statistics] : by_engine_)
+    progress_(engine + ": in all " + WorkIn(statistics));
+}
+
+}  // namespace tessera::search::allocate

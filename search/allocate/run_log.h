@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tessera/problem/result.h"
+#include "tessera/search/allocate/lanes.h"
+
+namespace tessera::search::allocate {
+
+// Sums the work of the engines of a portfolio, and tells the user about each turn.
+class RunLog {
+ public:
+  explicit RunLog(const std::function<void(std::string_view)>& progress) : progress_(progress) {}
+
+  // Counts a run, and reports it with the bound that is known then.
+  void Add(const EngineRun& run, problem::Bytes bound);
+
+  // Reports the work of each engine.
+  void TellTotals() const;
+
+  const problem::Statistics& Total() const { return total_; }
+
+ private:
+  const std::function<void(std::string_view)>& progress_;  // may be empty
+  problem::Statistics total_;
+  std::map<std::string, problem::Statistics> by_engine_;
+};
+
+}  // namespace tessera::search::allocate
