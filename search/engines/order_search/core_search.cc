@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace tessera::search::engines::order_search {
@@ -12,9 +11,11 @@ namespace {
 // The least contention of the core, as a share of the greatest load, in turn.
 constexpr std::array<double, 7> kShares = {0.9, 0.8, 0.95, 0.7, 0.85, 0.5, 0.0};
 
-constexpr int64_t kWorkPerEpisode = 500'000;
+constexpr double kWorkPerEpisode = 500'000;
+constexpr int64_t kStepsPerLimit = 20'000;        // of ejection, at first
 constexpr int64_t kConstructionsPerEpisode = 12;  // at least
 constexpr double kLonger = 1.3;                   // episodes of the next rotation
+constexpr int kMostToFill = 20'000;               // ejection takes the whole of more
 constexpr int kMostFailures = 4;                  // of fills, in an episode
 constexpr double kAlmostAll = 0.7;  // a window with this part of the buffers is widened to all
 constexpr uint64_t kSeedOfStrand = 0x9e3779b97f4a7c15;
@@ -86,42 +87,88 @@ void CoreSearch::Keep(Offsets offsets, Bytes top) {
   top_ = top;
 }
 
-void CoreSearch::Begin() {
-  const double share = kShares[turn_ % kShares.size()];
-  if (++turn_ % kShares.size() == 0) patience_ *= kLonger;
+std::vector<int> CoreSearch::ChooseCore(double share) const {
   const auto least = static_cast<Bytes>(share * static_cast<double>(instance_.greatest_load));
   std::vector<int> members;
   for (int i = 0; i < instance_.Count(); ++i) {
     const auto at = static_cast<size_t>(i);
     if (joined_[at] || contention_[at] >= least) members.push_back(i);
   }
-  episode_ = std::make_unique<Episode>();
-  episode_->core = Extract(instance_, members);
-  std::vector<Bytes> contention;
-  contention.reserve(members.size());
-  for (const int i : members) contention.push_back(contention_[static_cast<size_t>(i)]);
-  episode_->wheel = std::make_unique<SqueakyWheel>(episode_->core, contention, random_.Next());
-  episode_->work_left =
-      std::max(static_cast<int64_t>(patience_ * static_cast<double>(kWorkPerEpisode)),
-               kConstructionsPerEpisode * static_cast<int64_t>(members.size()));
+  return members;
 }
 
-// One construction of the core, and a fill if it is promising. Returns false after a stop.
+void CoreSearch::Begin() {
+  const bool ejects = turn_ / kShares.size() % 2 == 1;
+  const bool whole = ejects && instance_.Count() > kMostToFill;
+  const double share = whole ? 0 : kShares[turn_ % kShares.size()];
+  if (++turn_ % kShares.size() == 0) patience_ *= kLonger;
+  const std::vector<int> members = ChooseCore(share);
+  episode_ = std::make_unique<Episode>();
+  Episode& episode = *episode_;
+  episode.core = Extract(instance_, members);
+  if (ejects) {
+    Offsets start;
+    for (const int i : members) start.push_back(best_[static_cast<size_t>(i)]);
+    episode.ejection = std::make_unique<EjectionSearch>(episode.core, start, random_.Next());
+    episode.steps = std::max<int64_t>(kStepsPerLimit, episode.core.Count() / 4);
+  } else {
+    std::vector<Bytes> contention;
+    for (const int i : members) contention.push_back(contention_[static_cast<size_t>(i)]);
+    episode.wheel = std::make_unique<SqueakyWheel>(episode.core, contention, random_.Next());
+  }
+  episode.work_left = std::max(static_cast<int64_t>(patience_ * kWorkPerEpisode),
+                               kConstructionsPerEpisode * static_cast<int64_t>(members.size()));
+}
+
+// One try to place the core, and a fill if it is promising. Returns false after a stop.
 bool CoreSearch::Step(Bytes target, Effort& effort) {
   if (!episode_ || episode_->work_left <= 0 || episode_->failures >= kMostFailures) Begin();
   const int64_t before = effort.Spent();
+  const bool goes_on = episode_->wheel ? Turn(target, effort) : Eject(target, effort);
+  episode_->work_left -= effort.Spent() - before;
+  return goes_on && !effort.IsStopped();
+}
+
+bool CoreSearch::Turn(Bytes target, Effort& effort) {
   SqueakyWheel& wheel = *episode_->wheel;
   if (!wheel.Construct(target, effort)) return false;
-  if (wheel.Top() < top_) {
-    if (episode_->core.Count() == instance_.Count()) {
-      Keep(wheel.Placement(), wheel.Top());
+  if (wheel.HasGained() && wheel.Top() < top_) Complete(wheel.Placement(), target, effort);
+  return true;
+}
+
+// Limits go down from the best top by parts of the gap: a smaller part after a failure, a larger
+// one after a success.
+bool CoreSearch::Eject(Bytes target, Effort& effort) {
+  Episode& episode = *episode_;
+  const Bytes before = top_;
+  const Bytes line = std::max(target, episode.core.greatest_load);
+  const auto part = static_cast<Bytes>(static_cast<double>(top_ - line) * episode.fraction);
+  const Bytes limit = std::min(line + part, top_ - 1);
+  if (episode.ejection->Reach(limit, episode.steps, effort)) {
+    Complete(episode.ejection->Placement(), target, effort);
+    if (top_ < before) {
+      episode.ejection->Accept();
+      episode.fraction = std::max(0.0, episode.fraction - 0.15);
+      episode.steps = std::max<int64_t>(kStepsPerLimit, episode.core.Count() / 4);
     } else {
-      if (!episode_->region) MakeRegion(target);
-      Fill(effort);
+      episode.fraction = std::min(0.95, episode.fraction + 0.1);
+    }
+  } else {
+    episode.fraction += (1 - episode.fraction) * 0.4;
+    if (episode.fraction > 0.97) {
+      episode.fraction = 0.3;
+      episode.steps *= 2;
+      episode.ejection->Relax();
     }
   }
-  episode_->work_left -= effort.Spent() - before;
-  return !effort.IsStopped();
+  return true;
+}
+
+// Turns a placement of the core below the best top into one of the whole.
+void CoreSearch::Complete(const Offsets& core, Bytes target, Effort& effort) {
+  if (episode_->core.Count() == instance_.Count()) return Keep(core, TopOf(instance_, core));
+  if (!episode_->region) MakeRegion(target);
+  Fill(core, effort);
 }
 
 // The fill are the buffers that live together with the core, and those that end above the target.
@@ -189,13 +236,14 @@ void CoreSearch::MakeRegion(Bytes target) {
   episode.fills = FillOrders(region, Traits(region, contention), fill, random_);
 }
 
-void CoreSearch::Fill(Effort& effort) {
+void CoreSearch::Fill(const Offsets& core, Effort& effort) {
+  const Bytes core_top = TopOf(episode_->core, core);
   Episode& episode = *episode_;
   const size_t tries = episode.region->size.size() > kManyBuffers ? 1 : episode.fills.size();
   bool fits = false;
   for (size_t i = 0; i < tries; ++i) {
     const size_t choice = (preferred_fill_ + i) % episode.fills.size();
-    const int failed = FillInOrder(episode.fills[choice], top_ - 1, effort);
+    const int failed = FillInOrder(core, episode.fills[choice], top_ - 1, effort);
     if (effort.IsStopped()) return;
     if (failed >= 0) {
       joined_[static_cast<size_t>(episode.region->origin[static_cast<size_t>(failed)])] = true;
@@ -203,7 +251,7 @@ void CoreSearch::Fill(Effort& effort) {
     }
     preferred_fill_ = choice;
     fits = true;
-    if (top_ <= episode.wheel->Top()) break;
+    if (top_ <= core_top) break;
   }
   if (fits) return;
   ++episode.failures;
@@ -212,11 +260,10 @@ void CoreSearch::Fill(Effort& effort) {
 
 // Places the fill around the core and the obstacles, and keeps the result. Returns the first buffer
 // of the region that fits nowhere, or -1.
-int CoreSearch::FillInOrder(const Order& order, Bytes limit, Effort& effort) {
+int CoreSearch::FillInOrder(const Offsets& core, const Order& order, Bytes limit, Effort& effort) {
   Episode& episode = *episode_;
   const Instance& region = *episode.region;
   PlacedBuffers& placed = *episode.placed;
-  const Offsets& core = episode.wheel->Placement();
   placed.Clear();
   trial_.assign(region.size.size(), 0);
   int64_t before = placed.Work();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/search/engines/order_search/effort.h"
+#include "tessera/search/engines/order_search/ejection_search.h"
 #include "tessera/search/engines/order_search/instance.h"
 #include "tessera/search/engines/order_search/placed_buffers.h"
 #include "tessera/search/engines/order_search/squeaky_wheel.h"
@@ -18,16 +19,17 @@ namespace tessera::search::engines::order_search {
 // Where the load is low, any order will do. So an episode of the search looks at the *core*: the
 // buffers whose contention is at least a share of the greatest load.
 //
-//     load ^        core               1. The core alone is placed by the squeaky wheel, which is
-//          |-------.-.------------        fast, because the core is small.
+//     load ^        core               1. The core alone is placed, by the squeaky wheel or by
+//          |-------.-.------------        ejection; this is fast, because the core is small.
 //          |   ,~~'   '~.   ,~.        2. Whenever that beats the best top, buffers that live
-//          |~~'          '~'   '~      together with the core, the *fill*, are placed around it
+//          |~~'          '~'   '~         together with the core, the *fill*, are placed around it
 //          '---|-------|----------        by first fit in several orders. All others stay.
 //               window          time   3. A buffer of the fill that fits nowhere joins the core
 //                                         for the rest of the search.
 //
 // So the work of an episode depends on the window around the peaks of the load, not on the whole.
-// Episodes with different shares take turns; the share 0 makes the core the whole. Before all
+// Episodes with different shares take turns; the share 0 makes the core the whole. A rotation of
+// the wheel is followed by one of ejection, which starts from the best placement. Before all
 // episodes, whole placements in a few fixed orders give the first answer.
 class CoreSearch {
  public:
@@ -56,8 +58,11 @@ class CoreSearch {
  private:
   // The core of an episode, and what lives with it.
   struct Episode {
-    Instance core;  // taken from the whole
-    std::unique_ptr<SqueakyWheel> wheel;
+    Instance core;                        // taken from the whole
+    std::unique_ptr<SqueakyWheel> wheel;  // or
+    std::unique_ptr<EjectionSearch> ejection;
+    double fraction = 0.5;  // of the gap above the target: the next limit of ejection
+    int64_t steps = 0;      // of ejection, for one limit
     int64_t work_left = 0;
     int failures = 0;                // of fills
     std::optional<Instance> region;  // core, fill and obstacles; made for the first fill
@@ -70,9 +75,13 @@ class CoreSearch {
   bool Open(Effort& effort);
   void Begin();
   bool Step(Bytes target, Effort& effort);
+  bool Turn(Bytes target, Effort& effort);
+  bool Eject(Bytes target, Effort& effort);
+  std::vector<int> ChooseCore(double share) const;
+  void Complete(const Offsets& core, Bytes target, Effort& effort);
   void MakeRegion(Bytes target);
-  void Fill(Effort& effort);
-  int FillInOrder(const Order& order, Bytes limit, Effort& effort);
+  void Fill(const Offsets& core, Effort& effort);
+  int FillInOrder(const Offsets& core, const Order& order, Bytes limit, Effort& effort);
   void Keep(Offsets offsets, Bytes top);
 
   Instance instance_;

@@ -178,4 +178,16 @@ std::vector<int> FirstBuffers(const Instance& instance) {
   return first;
 }
 
+std::vector<Interval> ComponentsOf(const Instance& instance) {
+  std::vector<Interval> components;
+  int end = -1;
+  for (int i = 0; i < instance.Count(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (instance.first[at] >= end) components.push_back({i, i});
+    end = std::max(end, instance.last[at]);
+    components.back().last = i + 1;
+  }
+  return components;
+}
+
 }  // namespace tessera::search::engines::order_search

@@ -74,6 +74,9 @@ std::vector<Bytes> ContentionOf(const Instance& instance);
 // The greatest end of a buffer.
 Bytes TopOf(const Instance& instance, std::span<const Bytes> offsets);
 
+// The ranges of buffers that are connected in time, ascending.
+std::vector<Interval> ComponentsOf(const Instance& instance);
+
 // By section, and one past the last: the first buffer that begins there or later.
 std::vector<int> FirstBuffers(const Instance& instance);
 

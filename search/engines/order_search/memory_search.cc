@@ -16,19 +16,6 @@ CoreSearch SearchOf(Instance instance, uint64_t seed, size_t strand) {
   return CoreSearch(std::move(instance), std::move(known), seed, strand);
 }
 
-// The ranges of buffers that are connected in time.
-std::vector<Interval> ComponentsOf(const Instance& instance) {
-  std::vector<Interval> components;
-  int end = -1;
-  for (int i = 0; i < instance.Count(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    if (instance.first[at] >= end) components.push_back({i, i});
-    end = std::max(end, instance.last[at]);
-    components.back().last = i + 1;
-  }
-  return components;
-}
-
 }  // namespace
 
 MemorySearch::MemorySearch(const problem::Problem& problem, size_t memory, uint64_t seed,

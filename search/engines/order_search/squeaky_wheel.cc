@@ -1,7 +1,7 @@
 #include "tessera/search/engines/order_search/squeaky_wheel.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
 
 namespace tessera::search::engines::order_search {
 
@@ -17,6 +17,11 @@ SqueakyWheel::SqueakyWheel(const Instance& instance, std::span<const Bytes> cont
                            uint64_t seed)
     : instance_(instance), traits_(instance, contention), random_(seed), skyline_(instance) {
   record_.fill(kNoTop);
+  for (const Interval& component : ComponentsOf(instance)) {
+    components_.push_back({static_cast<size_t>(component.first),
+                           static_cast<size_t>(component.last), kNoTop, kNoTop});
+  }
+  best_.resize(instance.size.size());
   Restart();
 }
 
@@ -31,7 +36,8 @@ void SqueakyWheel::Restart() {
               ? ProductKeys(traits_, restarts_ == 0 ? ProductOrder{} : DrawProductOrder(random_),
                             random_)
               : ClassKeys(instance_, traits_, DrawClassOrder(random_), random_);
-  least_top_ = kNoTop;
+  best_keys_ = keys_;
+  for (Component& component : components_) component.least = kNoTop;
   since_ = 0;
   ++restarts_;
 }
@@ -40,18 +46,43 @@ bool SqueakyWheel::Construct(Bytes line, Effort& effort) {
   if (since_ > kPatience) Restart();
   SortByKeys(keys_, order_);
   if (!Place(effort)) return false;
-  top_ = TopOf(instance_, offsets_);
-  record_[method_] = std::min(record_[method_], top_);
-  if (top_ < least_top_) {
-    least_top_ = top_;
-    best_keys_ = keys_;
-    since_ = 0;
-  } else {
-    ++since_;
-    if (random_.Chance(kReturns)) keys_ = best_keys_;
-  }
+  Judge(line);
+  if (since_ > 0 && random_.Chance(kReturns)) keys_ = best_keys_;
   Blame(line);
   return true;
+}
+
+// Keeps what is better, component by component. There is progress if a component that is still
+// above the line has a lower top than since the last restart.
+void SqueakyWheel::Judge(Bytes line) {
+  ++since_;
+  has_gained_ = false;
+  top_ = 0;
+  Bytes highest = 0;
+  for (Component& component : components_) {
+    Bytes top = 0;
+    for (size_t i = component.begin; i < component.end; ++i)
+      top = std::max(top, offsets_[i] + instance_.size[i]);
+    const auto copy = [&](const auto& from, auto& to) {
+      using Index = std::ptrdiff_t;
+      std::copy(from.begin() + static_cast<Index>(component.begin),
+                from.begin() + static_cast<Index>(component.end),
+                to.begin() + static_cast<Index>(component.begin));
+    };
+    if (top < component.least) {
+      if (component.least > line) since_ = 0;
+      component.least = top;
+      copy(keys_, best_keys_);
+    }
+    if (top < component.top) {
+      component.top = top;
+      has_gained_ = true;
+      copy(offsets_, best_);
+    }
+    highest = std::max(highest, top);
+    top_ = std::max(top_, component.top);
+  }
+  record_[method_] = std::min(record_[method_], highest);
 }
 
 bool SqueakyWheel::Place(Effort& effort) {

@@ -22,6 +22,10 @@ namespace tessera::search::engines::order_search {
 // the better one gets most of them: the skyline, with products of powers of size, life and
 // contention, and first fit, with class orders. Which of them is better depends on the instance:
 // with few buffers alive it is the skyline, with thousands it is first fit.
+//
+// Parts of the instance that are not connected in time are judged one by one: the placement that
+// is kept is, for each component, the best of all constructions. A core (CoreSearch) often consists
+// of many windows, and no order is good for all of them.
 class SqueakyWheel {
  public:
   // `instance` must outlive this object. `contention` is parallel to its buffers.
@@ -30,13 +34,25 @@ class SqueakyWheel {
   // One construction; buffers that end above `line` are blamed. Returns false after a stop.
   bool Construct(Bytes line, Effort& effort);
 
-  const Offsets& Placement() const { return offsets_; }
+  // The best of every component so far.
+  const Offsets& Placement() const { return best_; }
   Bytes Top() const { return top_; }
+
+  // Whether the last construction was the best of some component.
+  bool HasGained() const { return has_gained_; }
 
  private:
   enum Method : uint8_t { kSkyline, kFirstFit };
 
+  struct Component {
+    size_t begin;  // of its buffers
+    size_t end;
+    Bytes top;    // of the best placement
+    Bytes least;  // top since the last restart
+  };
+
   void Restart();
+  void Judge(Bytes line);
   bool Place(Effort& effort);
   void Blame(Bytes line);
 
@@ -47,12 +63,15 @@ class SqueakyWheel {
   std::unique_ptr<PlacedBuffers> placed_;  // made at the first use
 
   Method method_ = kSkyline;
-  Keys keys_, best_keys_;
+  std::vector<Component> components_;
+  Keys keys_;
+  Keys best_keys_;  // since the last restart, of each component
   Order order_;
-  Offsets offsets_;
-  Bytes top_ = 0;
-  Bytes least_top_ = 0;  // since the last restart
-  int since_ = 0;        // constructions since then
+  Offsets offsets_;  // of the last construction
+  Offsets best_;
+  Bytes top_ = kNoTop;
+  bool has_gained_ = false;
+  int since_ = 0;  // constructions without progress
   int restarts_ = 0;
   std::array<Bytes, 2> record_;  // the least top of each method
 };
