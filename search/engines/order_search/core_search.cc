@@ -98,10 +98,10 @@ std::vector<int> CoreSearch::ChooseCore(double share) const {
 }
 
 void CoreSearch::Begin() {
-  const bool ejects = turn_ / kShares.size() % 2 == 1;
+  const bool ejects = turn_ % 2 == 1;
   const bool whole = ejects && instance_.Count() > kMostToFill;
-  const double share = whole ? 0 : kShares[turn_ % kShares.size()];
-  if (++turn_ % kShares.size() == 0) patience_ *= kLonger;
+  const double share = whole ? 0 : kShares[turn_ / 2 % kShares.size()];
+  if (++turn_ % (2 * kShares.size()) == 0) patience_ *= kLonger;
   const std::vector<int> members = ChooseCore(share);
   episode_ = std::make_unique<Episode>();
   Episode& episode = *episode_;
