@@ -13,7 +13,7 @@ void CallKey::Add(std::shared_ptr<const std::string> text) {
 
 size_t CallKey::Bytes() const {
   size_t bytes = 0;
-  for (const auto& text : texts_) bytes += sizeof(text) + sizeof(*text) + text->size();
+  for (const auto& text : texts_) bytes += sizeof(text) + sizeof(std::string) + text->size();
   return bytes;
 }
 
