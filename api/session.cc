@@ -172,7 +172,7 @@ CallKey KeyOf(const Network& network, const Profile& profile, const TileOptions&
 // About what an answer holds, counted by the parts that grow with the input.
 size_t BytesOf(const std::vector<std::string>& texts) {
   size_t bytes = 0;
-  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  for (const std::string& text : texts) bytes += sizeof(std::string) + text.size();
   return bytes;
 }
 

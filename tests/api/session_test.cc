@@ -33,8 +33,10 @@ std::vector<std::string> PlansWithout(const Network& network, const std::vector<
 }
 
 TEST(Sessions, ChangeNoPlan) {
-  const Network network = Must(Network::Load(kNetwork));
-  const std::vector<Profile> sweep = Sweep();
+  const Network network =
+      Must(Network::Load(TESSERA_SOURCE_DIR "/examples/networks/mobilenet_v2_035.yaml"));
+  const std::vector<Profile> all = Sweep();
+  const std::vector<Profile> sweep = {all[1], all[3], all[5], all[7]};
   const std::vector<std::string> expected = PlansWithout(network, sweep);
   const Session session;
   for (int round = 0; round < 2; ++round) {
@@ -44,8 +46,8 @@ TEST(Sessions, ChangeNoPlan) {
     EXPECT_THAT(plans, ElementsAreArray(expected));
   }
   const SessionCounts counts = session.Count();
-  EXPECT_EQ(counts.misses, 8);
-  EXPECT_EQ(counts.hits, 8);
+  EXPECT_EQ(counts.misses, 4);
+  EXPECT_EQ(counts.hits, 4);
   EXPECT_GT(counts.known, 0);  // profiles share questions to engines
   EXPECT_GT(counts.bytes, 0U);
 }
