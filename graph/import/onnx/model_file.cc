@@ -13,6 +13,7 @@
 #include "tessera/base/text.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/source_model.h"
+#include "tessera/graph/import/onnx/check_types.h"
 #include "tessera/graph/import/onnx/protobuf.h"
 
 // From protobuf messages to plain values. The content of the messages is checked once, here, so
@@ -71,6 +72,7 @@ class ModelReader {
     if (done) done = ReadDeclarations(graph);
     if (done) done = ReadNodes(graph);
     if (done) done = common::OrderNodes(model_, file_);
+    if (done) done = CheckElementTypes(graph, model_.nodes, file_);
     if (!done) return base::Unexpected(done.error());
     return std::move(model_);
   }

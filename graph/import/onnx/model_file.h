@@ -21,7 +21,8 @@ class ModelFile {
  public:
   // Refuses input that is not an ONNX model: truncated or corrupt bytes, no graph, values that are
   // made twice or never, cycles, names that are not UTF-8, constants with impossible extents, and
-  // operators that violate the library's own schema. `file_name` is used in messages only.
+  // operators that violate the library's own schema, also in the element types of their operands.
+  // `file_name` is used in messages only.
   static base::Expected<ModelFile> Parse(std::string_view bytes, const std::string& file_name);
   ModelFile(ModelFile&&) noexcept;
   ModelFile& operator=(ModelFile&&) noexcept;

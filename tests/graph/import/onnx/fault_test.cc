@@ -250,6 +250,58 @@ TEST(OnnxFault, ADeclaredShapeThatIsAnother) {
       "operator 'c' (Conv): its output 'c' has shape [1, 4, 6, 6], and the file says [1, 4, 7, 7]");
 }
 
+TEST(OnnxFault, OperandsOfDifferentElementTypes) {
+  ModelBuilder model;
+  model.Add("Add", {model.Input("x", {4}), model.Input("z", {4}, kInt32)}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(),
+              "operator 'y' (Add): operand 1, 'z', has element type int32, and operand 0, 'x', has "
+              "float",
+              "operands of one element type");
+}
+
+TEST(OnnxFault, OperandsOfAnElementTypeThatTheOperatorDoesNotTake) {
+  ModelBuilder model;
+  model.Add("Conv", {model.Input("x", {1, 4, 8, 8}, kBool), model.Weight("w", {4, 4, 3, 3})}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(), "operator 'y' (Conv): operand 0, 'x', has element type bool",
+              "one of double, float, float16");
+}
+
+TEST(OnnxFault, ResultsOfAnotherElementTypeThanTheFileStates) {
+  ModelBuilder model;
+  model.Input("x", {4});
+  model.Add("Cast", {"x"}, "c", {{"to", int64_t{kInt32}}});
+  model.Add("Abs", {"c"}, "y");
+  model.Output("y", {4}, kFloat);
+  ExpectFault(model.Bytes(),
+              "operator 'y' (Abs): its output 'y' has element type int32, and the file says float",
+              "element types that agree");
+}
+
+TEST(OnnxFault, ADefaultOfAnotherElementTypeThanItsInput) {
+  ModelBuilder model;
+  model.Input("b", {4}, kInt32);
+  model.Weight("b", {4});
+  model.Add("Add", {model.Input("x", {4}), "b"}, "y");
+  model.Output("y");
+  ExpectFault(model.Bytes(),
+              "constant 'b' has element type float, and it is also listed as an input of int32",
+              "one element type");
+}
+
+// As exporters of quantised networks write them, though ONNX has them for floats only.
+TEST(OnnxFault, OperatorsOnIntegersAreFine) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 8, 8}, kInt8);
+  model.Add("Conv", {"x", model.Weight("w", {4, 4, 3, 3}, kInt8), model.Weight("b", {4}, kInt32)},
+            "c");
+  model.Declare("c", {1, 4, 6, 6}, kInt8);
+  model.Add("Relu", {"c"}, "y");
+  model.Output("y", {1, 4, 6, 6}, kInt8);
+  EXPECT_EQ(MustImportGraph(model).operators.size(), 1U);
+}
+
 TEST(OnnxFault, ExtentsBeyondMeasure) {
   ModelBuilder model;
   model.Add("Relu", {model.Input("x", {int64_t{1} << 40, int64_t{1} << 40})}, "y");

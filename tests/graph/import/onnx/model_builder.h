@@ -19,6 +19,7 @@ using AttributeValue =
 using Attributes = std::map<std::string, AttributeValue>;
 
 // The numbers of TensorProto.DataType.
+inline constexpr int kUnstated = 0;  // the file does not say
 inline constexpr int kFloat = 1;
 inline constexpr int kUint8 = 2;
 inline constexpr int kInt8 = 3;
@@ -34,7 +35,7 @@ class ModelBuilder {
   ModelBuilder& operator=(const ModelBuilder&) = delete;
 
   std::string Input(const std::string& name, const std::vector<Extent>& shape, int type = kFloat);
-  void Output(const std::string& name, const std::vector<Extent>& shape = {}, int type = kFloat);
+  void Output(const std::string& name, const std::vector<Extent>& shape = {}, int type = kUnstated);
   void Declare(const std::string& name, const std::vector<Extent>& shape,
                int type = kFloat);  // value_info
 
