@@ -108,9 +108,10 @@ class PlanCommand final : public Command {
                  "Bring every tensor between subgraphs home but for those of --keep; without it "
                  "they stay in the tile memory where that is better and fits, at most two at a "
                  "cut");
-    app.add_flag("--prefetch", prefetch_,
-                 "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "
-                 "has room; notes state what it gains");
+    app.add_flag(
+        "--prefetch", prefetch_,
+        "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "
+        "has room; notes state what it gains");
     app.add_option(
            "--order", order_,
            "given runs the operators in the order of the file; search in any in which each comes "
