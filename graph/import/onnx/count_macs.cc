@@ -80,7 +80,27 @@ class Counter {
   Macs OfConvolution(size_t weight) const {
     const Shape* kernel = ShapeOf(weight);
     if (kernel == nullptr || kernel->size() < 2) return std::nullopt;
+    if (auto fits = ExpectChannels(*kernel); !fits) return tl::unexpected(fits.error());
     return Times(ProductOf(output_), ProductOf(*kernel, 1));
+  }
+
+  // The input has the channels of all groups, and the output those that the kernel makes.
+  common::Outcome ExpectChannels(const Shape& kernel) const {
+    const Shape* input = ShapeOf(0);
+    const int64_t groups = node_.Int("group", 1);
+    if (input == nullptr || input->size() != kernel.size() || groups < 1) return {};
+    const int64_t read = Times(kernel[1], groups);
+    if ((*input)[1] != read) {
+      return common::Fault("its input has " + std::to_string((*input)[1]) +
+                               " channels, and its weights have shape " + ops::ToText(kernel),
+                           std::to_string(read) + " channels for " + std::to_string(groups) +
+                               (groups == 1 ? " group" : " groups"));
+    }
+    if (output_.size() == kernel.size() && output_[1] != kernel[0]) {
+      return common::Fault("its output has " + std::to_string(output_[1]) + " channels",
+                           std::to_string(kernel[0]) + ", the first extent of the weights");
+    }
+    return {};
   }
 
   Macs OfTransposedConvolution() const {
@@ -180,6 +200,25 @@ std::optional<std::vector<Term>> ReadTerms(std::string_view text) {
   return terms;
 }
 
+// The indices of the output, by name in alphabetical order if the equation does not state them.
+// More than one output is no equation: nullopt.
+std::optional<Term> ResultOf(const std::string& equation, const std::vector<Term>& operands) {
+  if (const size_t arrow = equation.find("->"); arrow != std::string::npos) {
+    const auto stated = ReadTerms(std::string_view(equation).substr(arrow + 2));
+    return stated && stated->size() == 1 ? std::optional(stated->front()) : std::nullopt;
+  }
+  std::map<char, int> uses;
+  Term result;
+  for (const Term& operand : operands) {
+    result.open = result.open || operand.open;
+    for (const char index : operand.before + operand.behind) ++uses[index];
+  }
+  for (const auto& [index, count] : uses) {
+    if (count == 1) result.behind += index;
+  }
+  return result;
+}
+
 // One multiplication for each combination of all indices, both those that are summed over and those
 // that remain.
 Macs Counter::OfEinsum() const {
@@ -222,14 +261,19 @@ Macs Counter::OfEinsum() const {
     if (!together) return std::nullopt;
     open = *together;
   }
-  if (const size_t arrow = equation.find("->"); arrow != std::string::npos) {
-    const auto stated = ReadTerms(std::string_view(equation).substr(arrow + 2));
-    for (const char index : stated && stated->size() == 1
-                                ? stated->front().before + stated->front().behind
-                                : std::string()) {
-      if (!extents.contains(index))
-        return fault(std::string("no operand has index '") + index + "'", "an index of an operand");
-    }
+  const std::optional<Term> result = ResultOf(equation, *terms);
+  if (!result) return std::nullopt;
+  Shape made;
+  for (const char index : result->before + result->behind) {
+    if (!extents.contains(index))
+      return fault(std::string("no operand has index '") + index + "'", "an index of an operand");
+  }
+  for (const char index : result->before) made.push_back(extents.at(index));
+  if (result->open) made.insert(made.end(), open.begin(), open.end());
+  for (const char index : result->behind) made.push_back(extents.at(index));
+  if (made != output_) {
+    return fault("its output has shape " + ops::ToText(output_),
+                 ops::ToText(made) + ", the extents of the indices of the output");
   }
   if (terms->size() == 1) return 0;  // only sums and moves
   if (terms->size() > 2) return std::nullopt;

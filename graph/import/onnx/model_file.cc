@@ -221,6 +221,7 @@ class ModelReader {
     if (schema == nullptr) return {};
     node.known = node.version <= newest->second.second;
     if (!node.known) return {};
+    if (auto checked = CheckUndefined(node, newest->second.second); !checked) return checked;
     NodeProto defined = message;
     auto& attributes = *defined.mutable_attribute();
     attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
@@ -240,7 +241,28 @@ class ModelReader {
     return {};
   }
 
-  // Attributes that the operator's definition does not have belong to the user.
+  // An attribute that only other versions of the operator define says what is computed, and cannot
+  // belong to the user.
+  base::Expected<void> CheckUndefined(const common::Node& node, int newest) const {
+    for (const auto& [name, value] : node.attributes) {
+      if (node.Defines(name)) continue;
+      const auto* schema = ::onnx::OpSchemaRegistry::Schema(node.type, newest, node.domain);
+      while (schema != nullptr && schema->attributes().count(name) == 0) {
+        schema =
+            ::onnx::OpSchemaRegistry::Schema(node.type, schema->SinceVersion() - 1, node.domain);
+      }
+      if (schema == nullptr) continue;
+      return base::Unexpected(common::FaultAt(
+          file_, node,
+          "it has the attribute '" + name + "' of version " +
+              std::to_string(schema->SinceVersion()) + " of the operator",
+          "an operator as ONNX version " + std::to_string(node.version) + " defines it",
+          "correct the version in opset_import, or export the model again"));
+    }
+    return {};
+  }
+
+  // Other attributes that the operator's definition does not have belong to the user.
   static void Annotate(const ::onnx::OpSchema* schema, common::Node& node) {
     for (const auto& [name, value] : node.attributes) {
       if (schema != nullptr && schema->attributes().count(name) > 0) continue;

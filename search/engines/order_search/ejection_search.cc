@@ -52,7 +52,7 @@ EjectionSearch::EjectionSearch(const Instance& instance, const Offsets& start, u
   base_weight_.resize(count);
   // About as many buffers are born in a slab as are alive at a time.
   const auto alive = static_cast<unsigned>(AliveOnAverage(instance));
-  width_ = std::bit_width(std::max(alive, kLeastWidth)) - 1;
+  width_ = static_cast<int>(std::bit_width(std::max(alive, kLeastWidth))) - 1;
   slabs_.resize(static_cast<size_t>(instance.Sections() >> width_) + 1);
 }
 

@@ -198,6 +198,9 @@ TEST(OnnxFault, OperandsOfCountedOperatorsThatDoNotFit) {
   };
   refuse("Einsum", {{4, 8}, {7, 6}}, {{"equation", "ij,jk->ik"}}, "8 for index 'j'",
          "the equation is 'ij,jk->ik', and operand 2 has shape [7, 6]");
+  refuse("Einsum", {{4, 8}, {8, 6}}, {{"equation", "ij,jk->ik"}},
+         "[4, 6], the extents of the indices",
+         "the equation is 'ij,jk->ik', and its output has shape [4, 4]");
   refuse("Einsum", {{4, 8}, {8, 6}}, {{"equation", "ij,jk->iz"}}, "an index of an operand",
          "the equation is 'ij,jk->iz', and no operand has index 'z'");
   refuse("Einsum", {{4, 8}, {8, 6}}, {{"equation", "ijk,jk->ik"}}, "an index for each axis",
@@ -248,6 +251,30 @@ TEST(OnnxFault, ADeclaredShapeThatIsAnother) {
   ExpectFault(
       model.Bytes(),
       "operator 'c' (Conv): its output 'c' has shape [1, 4, 6, 6], and the file says [1, 4, 7, 7]");
+}
+
+TEST(OnnxFault, AnAttributeOfAnotherVersion) {
+  ModelBuilder model(17);
+  model.Add("ReduceSum", {model.Input("x", {1, 4, 8, 8})}, "y", {{"axes", Ints{1}}});
+  model.Output("y");
+  ExpectFault(model.Bytes(),
+              "operator 'y' (ReduceSum): it has the attribute 'axes' of version 11 of the operator",
+              "as ONNX version 17 defines it");
+}
+
+TEST(OnnxFault, ChannelsOfAConvolutionOverThreeAxesThatDoNotFit) {
+  const auto refuse = [](int64_t in, int64_t out, int64_t groups, const std::string& message) {
+    ModelBuilder model;
+    model.Input("x", {1, in, 6, 6, 6});
+    model.Weight("w", {8, 4, 3, 3, 3});
+    model.Add("Conv", {"x", "w"}, "y", {{"group", groups}});
+    model.Declare("y", {1, out, 4, 4, 4});
+    model.Output("y");
+    ExpectFault(model.Bytes(), message);
+  };
+  refuse(5, 8, 1, "its input has 5 channels, and its weights have shape [8, 4, 3, 3, 3]");
+  refuse(4, 8, 2, "its input has 4 channels, and its weights have shape [8, 4, 3, 3, 3]");
+  refuse(4, 9, 1, "[1, 9, 4, 4, 4]");
 }
 
 TEST(OnnxFault, OperandsOfDifferentElementTypes) {
