@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
+
+#include "tessera/base/stop.h"
 
 namespace tessera::search::partition::paths {
 namespace {
@@ -53,35 +56,58 @@ ArcTable::ArcTable(const IntervalLattice& lattice)
     : lattice_(&lattice),
       intervals_(lattice.Intervals().size()),
       needed_(lattice.Intervals().size()) {
+  const std::vector<Ends> intervals = IntervalsByBegin();
   lists_.reserve(kLists);
-  for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried}) AddPlaces(list);
+  for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried})
+    has_places_ = AddPlaces(list, intervals) && has_places_;
 }
 
-// Of equal paths, those over known choices come before those over untried ones.
-void ArcTable::AddPlaces(Of list) {
-  std::vector<std::vector<const LatticeInterval*>> from(static_cast<size_t>(lattice_->LastState()) +
-                                                        1);
+std::vector<ArcTable::Ends> ArcTable::IntervalsByBegin() const {
+  std::vector<size_t> next(static_cast<size_t>(lattice_->LastState()) + 2);
   for (const LatticeInterval& interval : lattice_->Intervals())
-    from[static_cast<size_t>(interval.begin)].push_back(&interval);
+    ++next[static_cast<size_t>(interval.begin) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Ends> sorted(lattice_->Intervals().size());
+  for (const LatticeInterval& interval : lattice_->Intervals()) {
+    sorted[next[static_cast<size_t>(interval.begin)]++] = {static_cast<uint32_t>(interval.begin),
+                                                           static_cast<uint32_t>(interval.end),
+                                                           static_cast<uint32_t>(interval.index)};
+  }
+  return sorted;
+}
+
+// Of equal paths, those over known choices come before those over untried ones. False if a stop
+// came first: then there are none.
+bool ArcTable::AddPlaces(Of list, std::span<const Ends> intervals) {
   std::vector<ArcLists::Place> places;
-  const auto add = [&](const LatticeInterval& interval, Kind kind) {
+  places.reserve(intervals.size() * (static_cast<size_t>(list) + 1));
+  const auto add = [&](const Ends& interval, Kind kind) {
     if (!Lists(list, kind)) return;
     intervals_[interval.index].places[static_cast<size_t>(list)][static_cast<size_t>(kind)] =
-        places.size();
-    places.push_back(
-        {.begin = static_cast<size_t>(interval.begin), .end = static_cast<size_t>(interval.end)});
+        static_cast<uint32_t>(places.size());
+    places.push_back({.begin = interval.begin, .end = interval.end});
   };
-  for (const std::vector<const LatticeInterval*>& of_state : from) {
-    for (const LatticeInterval* interval : of_state) {
-      add(*interval, Kind::kChoices);
-      add(*interval, Kind::kBounded);
+  base::PolledWork work(&lattice_->Context().stop);
+  while (!intervals.empty() && work.Continues()) {
+    const auto behind = std::find_if(intervals.begin(), intervals.end(), [&](const Ends& each) {
+      return each.begin != intervals.front().begin;
+    });
+    const auto of_state = intervals.first(static_cast<size_t>(behind - intervals.begin()));
+    for (const Ends& interval : of_state) {
+      add(interval, Kind::kChoices);
+      add(interval, Kind::kBounded);
     }
-    for (const LatticeInterval* interval : of_state) add(*interval, Kind::kUntried);
+    for (const Ends& interval : of_state) add(interval, Kind::kUntried);
+    intervals = intervals.subspan(of_state.size());
   }
+  if (work.IsCutOff()) places.clear();
   lists_.emplace_back(lattice_->LastState(), std::move(places));
+  return !work.IsCutOff();
 }
 
 void ArcTable::Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs) {
+  if (!has_places_ || (arcs == nullptr && interval.arcs[static_cast<size_t>(kind)] == nullptr))
+    return;
   for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried}) {
     const size_t place = interval.places[static_cast<size_t>(list)][static_cast<size_t>(kind)];
     if (Lists(list, kind)) lists_[static_cast<size_t>(list)].Fill(place, arcs.get());
@@ -110,7 +136,8 @@ void ArcTable::Refresh(size_t interval, const Reach& reach) {
 }
 
 void ArcTable::RefreshAll(const Reach& reach) {
-  for (size_t i = 0; i < intervals_.size(); ++i) Refresh(i, reach);
+  base::PolledWork work(&lattice_->Context().stop);
+  for (size_t i = 0; i < intervals_.size() && work.Continues(); ++i) Refresh(i, reach);
 }
 
 std::vector<Arc> ArcTable::Known(const Reach& reach) const {

@@ -65,7 +65,8 @@ class ScoreRooms {
 
 class ArcTable {
  public:
-  // Without arcs until RefreshAll. The lattice must outlive this object.
+  // Without arcs until RefreshAll. The lattice must outlive this object. After a stop of its
+  // context, here and in RefreshAll, arcs are missing, and no path counts.
   explicit ArcTable(const IntervalLattice& lattice);
 
   // Takes note of what has become known about an interval, or of another reach.
@@ -116,17 +117,26 @@ class ArcTable {
   // What is known of an interval as of the last Refresh, by kind; empty where there are no arcs.
   struct OfInterval {
     std::array<std::unique_ptr<ParallelArcs>, kKinds> arcs;
-    std::array<std::array<size_t, kKinds>, kLists> places = {};  // by list, then kind
+    std::array<std::array<uint32_t, kKinds>, kLists> places = {};  // by list, then kind
+  };
+
+  // An interval, and the states between which it leads.
+  struct Ends {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    uint32_t index = 0;
   };
 
   static bool Lists(Of list, Kind kind) {
     return kind == Kind::kChoices || list == Of::kWithUntried ||
            (kind == Kind::kBounded && list == Of::kAll);
   }
-  void AddPlaces(Of list);
+  std::vector<Ends> IntervalsByBegin() const;
+  bool AddPlaces(Of list, std::span<const Ends> intervals);
   void Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs);
 
   const IntervalLattice* lattice_;
+  bool has_places_ = true;                   // otherwise a stop came first
   std::vector<OfInterval> intervals_;        // by interval
   std::vector<ArcLists> lists_;              // by Of
   std::vector<std::vector<size_t>> needed_;  // by interval: choices of forbidden selections

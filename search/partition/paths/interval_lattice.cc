@@ -53,13 +53,12 @@ void IntervalLattice::NumberStates() {
 
 void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
   const Ordered& own = orders_.front();
-  for (int first = 0; first < operators_; ++first) {
-    for (int length = 1; length <= std::min(longest_, operators_ - first); ++length) {
-      crossings_.push_back(intervals_.size());
-      leaves_out_ = leaves_out_ || (length > 1 && own.context->stop.Requested());
-      if (length > 1 && leaves_out_) continue;
-      AddInterval(0, {first, first + length - 1});
-    }
+  AddIntervalsOfFirstOrder();
+  if (leaves_out_) {
+    intervals_.clear();
+    crossings_.clear();
+    AddSinglesOnly();
+    return;
   }
   if (orders_.size() == 1) return;
   DistinctIntervals distinct(lattice_, other_limits.alike);
@@ -71,12 +70,37 @@ void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
     if (own.context->stop.Requested()) leaves_out_ = true;
     has_all_orders_ = !leaves_out_;
     if (leaves_out_) break;
-    for (const graph::Interval interval : distinct.Take(order, most)) AddInterval(order, interval);
+    for (const graph::Interval interval : distinct.Take(order, most))
+      AddInterval(order, interval, CutStates::Which::kAll);
     has_all_orders_ = intervals_.size() <= room;
   }
 }
 
-void IntervalLattice::AddInterval(size_t order, graph::Interval interval) {
+// After a stop the rest is missing.
+void IntervalLattice::AddIntervalsOfFirstOrder() {
+  const base::Stop& stop = orders_.front().context->stop;
+  for (int first = 0; first < operators_; ++first) {
+    for (int length = 1; length <= std::min(longest_, operators_ - first); ++length) {
+      leaves_out_ = leaves_out_ || stop.Requested();
+      if (leaves_out_) return;
+      crossings_.push_back(intervals_.size());
+      AddInterval(0, {first, first + length - 1}, CutStates::Which::kAll);
+    }
+  }
+}
+
+// Each operator alone, as far as plans of single operators need it. Longer intervals are empty.
+void IntervalLattice::AddSinglesOnly() {
+  could_keep_ = true;
+  for (int first = 0; first < operators_; ++first) {
+    for (int length = 1; length <= std::min(longest_, operators_ - first); ++length) {
+      crossings_.push_back(intervals_.size());
+      if (length == 1) AddInterval(0, {first, first}, CutStates::Which::kRequired);
+    }
+  }
+}
+
+void IntervalLattice::AddInterval(size_t order, graph::Interval interval, CutStates::Which which) {
   const choices::SearchContext* context = orders_[order].context;
   const CutStates* states = orders_[order].states;
   const constraints::PlanConstraints* constraints = orders_[order].constraints;
@@ -105,7 +129,7 @@ void IntervalLattice::AddInterval(size_t order, graph::Interval interval) {
                           .is_at_home = is_at_home});
   };
   const encoder::program::HomeCapacity& homes = *orders_[order].homes;
-  for (const Crossing& crossing : states->CrossingsOf(interval)) {
+  for (const Crossing& crossing : states->CrossingsOf(interval, which)) {
     const bool may_be_chosen = allowed && constraints->Allow(interval, crossing.kept) &&
                                !homes.FindOverflow(interval, crossing.kept);
     const bool in_baseline = order == 0 && length == 1 && crossing.kept.empty();

@@ -103,7 +103,8 @@ class IntervalLattice {
   // Whether all requested intervals of all orders are present.
   bool HasAllOrders() const { return has_all_orders_; }
 
-  // Whether a stop came while intervals were added: then some are missing, except single operators.
+  // Whether a stop came while intervals were added: then all are missing except single operators
+  // that keep no more than is required.
   bool LeavesOutIntervals() const { return leaves_out_; }
 
   // Whether tensors could be kept on chip without being required.
@@ -124,7 +125,9 @@ class IntervalLattice {
  private:
   void NumberStates();
   void AddIntervals(const OtherOrderLimits& other_limits);
-  void AddInterval(size_t order, graph::Interval interval);
+  void AddIntervalsOfFirstOrder();
+  void AddSinglesOnly();
+  void AddInterval(size_t order, graph::Interval interval, CutStates::Which which);
   size_t PlaceOf(int first, int length) const;
 
   std::vector<Ordered> orders_;

@@ -74,8 +74,8 @@ class ParallelArcs {
     least_.Add(arc.cost);
   }
 
-  size_t Begin() const { return static_cast<size_t>(arcs_.front().begin); }
-  size_t End() const { return static_cast<size_t>(arcs_.front().end); }
+  uint32_t Begin() const { return static_cast<uint32_t>(arcs_.front().begin); }
+  uint32_t End() const { return static_cast<uint32_t>(arcs_.front().end); }
   std::span<const Arc> All() const { return arcs_; }
   const LeastCost& Least() const { return least_; }
 
@@ -91,8 +91,8 @@ class ArcLists {
  public:
   struct Place {
     double score = std::numeric_limits<double>::infinity();  // the least of the arcs
-    size_t begin = 0;                                        // states
-    size_t end = 0;
+    uint32_t begin = 0;                                      // states
+    uint32_t end = 0;
     const ParallelArcs* arcs = nullptr;  // that lead there; nullptr if there are none
   };
 

@@ -102,7 +102,8 @@ std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
 CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, Bytes room,
                      Keeping keeping, const constraints::PlanConstraints& constraints)
     : room_(room),
-      most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept) {
+      most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept),
+      boundary_of_(graph.tensors.size(), -1) {
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBoundary);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const auto operators = static_cast<int>(graph.operators.size());
@@ -123,6 +124,7 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
     if (keeping == Keeping::kNothing && !required) {
       spills_all_ = true;
     } else {
+      boundary_of_[static_cast<size_t>(tensor)] = static_cast<int>(boundaries_.size());
       boundaries_.push_back({tensor, usage.producer, usage.consumers.back(), bytes, required});
     }
   }
@@ -169,11 +171,6 @@ void CutStates::AddStates(int position) {
   }
 }
 
-const CutStates::Boundary& CutStates::BoundaryOf(int tensor) const {
-  return *std::lower_bound(boundaries_.begin(), boundaries_.end(), tensor,
-                           [](const Boundary& each, int wanted) { return each.tensor < wanted; });
-}
-
 bool CutStates::Crosses(int tensor, int position) const {
   const Boundary& boundary = BoundaryOf(tensor);
   return boundary.maker < position && position <= boundary.last_reader;
@@ -207,10 +204,13 @@ std::vector<int> CutStates::CrossingOf(const std::vector<int>& kept, int positio
   return crossing;
 }
 
-std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval) const {
-  const auto states_at = [this](int position) {
-    return std::pair(first_at_[static_cast<size_t>(position)],
-                     first_at_[static_cast<size_t>(position) + 1]);
+std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval, Which which) const {
+  constexpr int kNothingAndRequired = 2;  // the first states of each position
+  const auto states_at = [this, which](int position) {
+    const int first = first_at_[static_cast<size_t>(position)];
+    const int last = first_at_[static_cast<size_t>(position) + 1];
+    return std::pair(first,
+                     which == Which::kAll ? last : std::min(last, first + kNothingAndRequired));
   };
   const auto [first_begin, last_begin] = states_at(interval.first);
   const auto [first_end, last_end] = states_at(interval.last + 1);

@@ -125,8 +125,10 @@ class CutStates {
   int FirstAt(int position) const { return first_at_[static_cast<size_t>(position)]; }
   int CountAt(int position) const { return FirstAt(position + 1) - FirstAt(position); }
 
-  // All variants of the interval as one subgraph; the one that keeps nothing is first.
-  std::vector<Crossing> CrossingsOf(graph::Interval interval) const;
+  // All variants of the interval as one subgraph, or at least those that keep nothing or no more
+  // than is required; the one that keeps nothing is first.
+  enum class Which : uint8_t { kAll, kRequired };
+  std::vector<Crossing> CrossingsOf(graph::Interval interval, Which which = Which::kAll) const;
 
   size_t MostKept() const { return most_kept_; }
 
@@ -157,7 +159,10 @@ class CutStates {
   static std::optional<Subset> FindRequired(const std::vector<Boundary>& crossing,
                                             problem::Bytes room);
   void AddStates(int position);
-  const Boundary& BoundaryOf(int tensor) const;
+  const Boundary& BoundaryOf(int tensor) const {
+    const int index = boundary_of_[static_cast<size_t>(tensor)];
+    return boundaries_[static_cast<size_t>(index)];
+  }
   bool Crosses(int tensor, int position) const;
   std::vector<int> CrossingOf(const std::vector<int>& kept, int position) const;
   bool HasRoom(const std::vector<int>& kept, graph::Interval interval) const;
@@ -165,6 +170,7 @@ class CutStates {
   problem::Bytes room_;
   size_t most_kept_;
   std::vector<Boundary> boundaries_;      // by tensor
+  std::vector<int> boundary_of_;          // by tensor: its index there, or -1
   std::vector<std::vector<int>> states_;  // what is kept
   // by position: its first state; one additional entry at the end
   std::vector<int> first_at_;

@@ -51,6 +51,7 @@ void PathSearch::TakeOver(PathSearch& before) {
 }
 
 void PathSearch::FindBounds() {
+  if (IsCutShort()) return;
   std::vector<LatticeInterval>& intervals = lattice_.Intervals();
   Tasks tasks;
   for (size_t begin = 0; begin < intervals.size();) {
