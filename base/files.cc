@@ -10,10 +10,12 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <thread>
 #include <utility>
 
 namespace tessera::base {
@@ -46,8 +48,10 @@ Diagnostic CannotWrite(const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const char* hint = full             ? "free some space, or choose another folder"
                      : error == EPIPE ? "the reader of this pipe has closed it"
+                     : error == ENXIO ? "start the reader of this pipe first"
                                       : "choose a folder that exists and is writable";
-  return FileFault(path, std::string("cannot write: ") + std::strerror(error), hint);
+  const char* reason = error == ENXIO ? "no process reads this pipe" : std::strerror(error);
+  return FileFault(path, std::string("cannot write: ") + reason, hint);
 }
 
 // An open file that is closed by the destructor.
@@ -78,6 +82,23 @@ int WriteAll(int descriptor, std::string_view content) {
     if (count > 0) content.remove_prefix(static_cast<size_t>(count));
   }
   return 0;
+}
+
+// Opens a pipe or a device for writing. A pipe that no process reads is retried for a while,
+// because its reader may have been started at the same time. Returns -1 on error.
+int OpenStream(const std::filesystem::path& path) {
+  constexpr int kMostTries = 200;
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int tries = 1;; ++tries) {
+    const int number = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (number >= 0) {
+      const int flags = fcntl(number, F_GETFL);
+      fcntl(number, F_SETFL, flags & ~O_NONBLOCK);
+      return number;
+    }
+    if (errno != ENXIO || tries == kMostTries) return -1;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 // 128 random bits in hexadecimal; empty if the system cannot supply them.
@@ -147,7 +168,7 @@ class Draft {
 
   int FillStream(std::string_view content) const {
     if (place_.kind == OutputPlace::Kind::kDescriptor) return WriteAll(place_.descriptor, content);
-    Descriptor file(open(place_.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    Descriptor file(OpenStream(place_.path));
     if (file.Number() < 0) return errno;
     if (const int error = WriteAll(file.Number(), content); error != 0) return error;
     return file.Close();

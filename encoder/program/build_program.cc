@@ -150,8 +150,10 @@ void ListOnce(std::vector<StepUse>& steps) {
 void WorkByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
                    ProgramTemplate& program_template) {
   const auto subgraphs = static_cast<int>(program_template.uses.size());
+  problem::Problem& problem = program_template.program.problem;
+  SharedPlaces places(problem.buffers, problem.relations);
   for (int s = 0; s < subgraphs; ++s)
-    AddByChannel(graph, profile, program_template, s, program_template.program.problem.relations);
+    AddByChannel(graph, profile, program_template, s, places, problem.relations);
   for (int s = 0; s < subgraphs; ++s) {
     const SubgraphUses& uses = program_template.uses[static_cast<size_t>(s)];
     for (const int k : uses.by_channel) {
@@ -276,9 +278,10 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
       return base::Unexpected(*overflow);
   }
   problem::Problem& problem = program_template.program.problem;
+  SharedPlaces places(problem.buffers, problem.relations);
   for (size_t s = 0; s < choices.size(); ++s) {
     if (!choices[s].policy.in_place) continue;
-    AddInPlace(graph, profile, program_template, static_cast<int>(s), tilings[s], *sizes,
+    AddInPlace(graph, profile, program_template, static_cast<int>(s), tilings[s], *sizes, places,
                problem.relations);
   }
   for (size_t i = 0; i < sizes->size(); ++i) problem.buffers[i].size = (*sizes)[i];

@@ -198,7 +198,7 @@ using problem::Relation;
 class InPlaceFinder {
  public:
   InPlaceFinder(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                const ProgramTemplate& program_template, int subgraph,
+                const ProgramTemplate& program_template, int subgraph, SharedPlaces& places,
                 std::vector<Relation>& relations)
       : graph_(graph),
         profile_(profile),
@@ -207,7 +207,7 @@ class InPlaceFinder {
         timeline_(program_template.timelines[static_cast<size_t>(subgraph)]),
         subgraph_(subgraph),
         relations_(relations),
-        places_(program_template.program.problem.buffers, relations) {}
+        places_(places) {}
 
   // Puts the result of operator k in the place of the operand for every phase, if the two buffers
   // are `alike` and it is allowed. Returns whether it did.
@@ -291,7 +291,7 @@ class InPlaceFinder {
   const Timeline& timeline_;
   int subgraph_;
   std::vector<Relation>& relations_;
-  SharedPlaces places_;
+  SharedPlaces& places_;
 };
 
 // Whether the operator's description lets the result overwrite this operand: it lists every input
@@ -345,9 +345,9 @@ bool LieAlike(const graph::Graph& graph, const hw_profiles::Profile& profile,
 }  // namespace
 
 void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  ProgramTemplate& program_template, int subgraph,
+                  ProgramTemplate& program_template, int subgraph, SharedPlaces& places,
                   std::vector<Relation>& relations) {
-  InPlaceFinder finder(graph, profile, program_template, subgraph, relations);
+  InPlaceFinder finder(graph, profile, program_template, subgraph, places, relations);
   SubgraphUses& uses = program_template.uses[static_cast<size_t>(subgraph)];
   std::erase_if(uses.by_channel, [&](int k) {
     const graph::Operator& op = uses.OperatorAt(graph, k);
@@ -359,8 +359,8 @@ void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const ProgramTemplate& program_template, int subgraph,
                 const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
-                std::vector<Relation>& relations) {
-  InPlaceFinder finder(graph, profile, program_template, subgraph, relations);
+                SharedPlaces& places, std::vector<Relation>& relations) {
+  InPlaceFinder finder(graph, profile, program_template, subgraph, places, relations);
   const SubgraphUses& uses = program_template.uses[static_cast<size_t>(subgraph)];
   const auto same_size = [&sizes](size_t a, size_t b) { return sizes[a] == sizes[b]; };
   for (int k = 0; k < uses.Operators(); ++k) {

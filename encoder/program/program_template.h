@@ -87,19 +87,20 @@ base::Expected<std::vector<problem::Bytes>> SizesOf(
     const ProgramTemplate& program_template, std::span<const graph::tiling::TiledSubgraph> tilings);
 
 // Colocations of results with operands whose life ends as the results are made. `relations` holds
-// those of halos and of earlier results in place; the functions append to it. See in_place.cc.
+// those of halos and of earlier results in place, and `places` is made of them; the functions add
+// to both. See in_place.cc.
 
 // For subgraph number `subgraph` of a program template: the colocations of the operators that
 // uses.by_channel names. Operators without one are removed from that list.
 void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                  ProgramTemplate& program_template, int subgraph,
+                  ProgramTemplate& program_template, int subgraph, SharedPlaces& places,
                   std::vector<problem::Relation>& relations);
 
 // All other colocations of the subgraph for this tiling and these buffer sizes.
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const ProgramTemplate& program_template, int subgraph,
                 const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
-                std::vector<problem::Relation>& relations);
+                SharedPlaces& places, std::vector<problem::Relation>& relations);
 
 // The rules of the profile, resolved to the buffers of a program whose subgraphs cover these
 // intervals (docs/program.md, "Rules"). A rule that selects nothing is omitted. Cost: rules *

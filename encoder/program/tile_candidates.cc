@@ -155,7 +155,10 @@ class CandidateBuilder {
         SizesOf(graph_, profile_, program_template, {tiling.get(), 1});
     if (!sizes) return sizes.error();
     std::vector<Relation> relations = program_template.program.problem.relations;
-    if (in_place_) AddInPlace(graph_, profile_, program_template, 0, *tiling, *sizes, relations);
+    if (in_place_) {
+      SharedPlaces places(program_template.program.problem.buffers, relations);
+      AddInPlace(graph_, profile_, program_template, 0, *tiling, *sizes, places, relations);
+    }
     SubgraphCandidates& ladder = CandidatesFor(alike, program_template, std::move(relations));
     ladder.ladder.candidates.push_back(
         {NameOf(OutputShape(graph_, uses.interval), tile), *std::move(sizes)});

@@ -55,12 +55,9 @@ Derivation Derive(const Plan& plan) {
   }
   derivation.trace = Execute(plan, users, std::move(cached));
   derivation.pairs = FindAliasedStates(plan, users, derivation.trace);
-  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-    const auto subgraph = static_cast<int>(i);
-    by_channel[i] =
-        AddChannelPairs(plan, users, subgraph, derivation.trace, by_channel[i], derivation.pairs);
-    AddChannelScratch(plan, subgraph, by_channel[i], derivation.trace);
-  }
+  AddChannelPairs(plan, users, derivation.trace, by_channel, derivation.pairs);
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i)
+    AddChannelScratch(plan, static_cast<int>(i), by_channel[i], derivation.trace);
   derivation.rules = FindRules(plan, users, derivation.trace);
 
   for (const auto& [use, observed_use] : derivation.trace.buffers) {
@@ -71,11 +68,8 @@ Derivation Derive(const Plan& plan) {
                               : FootprintOf(plan, users, use, maxima[subgraph].Extents(),
                                             maxima[subgraph].Rows(), by_channel[subgraph]));
   }
-  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
-    if (!plan.subgraphs[i].in_place) continue;
-    AddInPlacePairs(plan, users, static_cast<int>(i), derivation.trace, comparisons[i],
-                    derivation.footprints, derivation.pairs);
-  }
+  AddInPlacePairs(plan, users, derivation.trace, comparisons, derivation.footprints,
+                  derivation.pairs);
   return derivation;
 }
 

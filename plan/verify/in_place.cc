@@ -45,20 +45,65 @@ std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vec
 // Buffers that lie in one place, one after another.
 using Guests = std::set<BufferUse>;
 
+class Places {
+ public:
+  explicit Places(std::span<const InPlacePair> pairs) {
+    for (const InPlacePair& pair : pairs) MoveIn(pair);
+  }
+
+  // All guests of its place, including itself.
+  Guests GuestsWith(const BufferUse& use) const {
+    const auto place = place_of_.find(use);
+    return place == place_of_.end() ? Guests{use} : places_[place->second];
+  }
+
+  // Whether a result already lies on x, or y already lies on an operand.
+  bool Overwritten(const BufferUse& x) const { return overwritten_.contains(x); }
+  bool Overwriting(const BufferUse& y) const { return overwriting_.contains(y); }
+
+  void MoveIn(const InPlacePair& pair) {
+    const auto& [x, y] = pair;
+    Guests guests = GuestsWith(x);
+    guests.merge(GuestsWith(y));
+    for (const BufferUse& guest : guests) place_of_[guest] = places_.size();
+    places_.push_back(std::move(guests));
+    overwritten_.insert(x);
+    overwriting_.insert(y);
+  }
+
+ private:
+  std::set<BufferUse> overwritten_;
+  std::set<BufferUse> overwriting_;
+  std::vector<Guests> places_;
+  std::map<BufferUse, size_t> place_of_;  // index into places_, the latest
+};
+
+using LifespansByPhase = std::map<int, std::vector<Lifespan>>;
+
+// The turns of each operator.
+std::vector<LifespansByPhase> TurnsOf(const Plan& plan, const Trace& trace) {
+  std::vector<LifespansByPhase> turns(plan.network.operators.size());
+  for (const OperatorSteps& turn : trace.turns)
+    turns[static_cast<size_t>(turn.op)][turn.phase].push_back(turn.steps);
+  return turns;
+}
+
+// The pairs of one subgraph. `extents` and `sizes` are for those of equal size only.
 class PairSearch {
  public:
   PairSearch(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
-             const ExtentComparison& extents, const std::map<BufferUse, Footprint>& sizes,
+             const std::vector<LifespansByPhase>& turns, const ExtentComparison& extents,
+             const std::map<BufferUse, Footprint>& sizes, Places& places,
              std::vector<InPlacePair>& pairs)
       : plan_(plan),
         users_(users),
         subgraph_(subgraph),
         trace_(trace),
+        turns_(turns),
         extents_(extents),
         sizes_(sizes),
-        pairs_(pairs) {
-    for (const InPlacePair& pair : pairs) MoveIn(pair);
-  }
+        places_(places),
+        pairs_(pairs) {}
 
   void Run() {
     const graph::Interval interval = plan_.subgraphs[static_cast<size_t>(subgraph_)].interval;
@@ -73,7 +118,7 @@ class PairSearch {
       if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) ||
           HasPads(result))
         continue;
-      if (MoveInAll(PairsOf(TurnsOf(op), operand, result, /*of_one_size=*/false))) found.insert(op);
+      if (MoveInAll(PairsOf(op, operand, result, /*of_one_size=*/false))) found.insert(op);
     }
     return found;
   }
@@ -110,18 +155,7 @@ class PairSearch {
     return true;
   }
 
-  using LifespansByPhase = std::map<int, std::vector<Lifespan>>;  // by phase
-
-  LifespansByPhase TurnsOf(int op) const {
-    LifespansByPhase turns;
-    for (const OperatorSteps& turn : trace_.turns) {
-      if (turn.op == op) turns[turn.phase].push_back(turn.steps);
-    }
-    return turns;
-  }
-
   void Search(int op) {
-    const LifespansByPhase turns = TurnsOf(op);
     const int result = At(op).outputs.front();
     if (IsForNobody(result) || IsCached(result)) return;
     for (const int operand : At(op).inputs) {
@@ -130,25 +164,23 @@ class PairSearch {
       if (operand == result || !LookAlike(operand, result) ||
           !extents_.AlwaysEqual(operand, result))
         continue;
-      if (MoveInAll(PairsOf(turns, operand, result, /*of_one_size=*/true))) return;
+      if (MoveInAll(PairsOf(op, operand, result, /*of_one_size=*/true))) return;
     }
   }
 
   bool MoveInAll(const std::vector<InPlacePair>& found) {
-    for (const InPlacePair& pair : found) MoveIn(pair);
+    for (const InPlacePair& pair : found) places_.MoveIn(pair);
     pairs_.insert(pairs_.end(), found.begin(), found.end());
     return !found.empty();
   }
 
   // One pair for each phase; none if one phase does not allow it.
-  std::vector<InPlacePair> PairsOf(const LifespansByPhase& turns, int operand, int result,
-                                   bool of_one_size) const {
+  std::vector<InPlacePair> PairsOf(int op, int operand, int result, bool of_one_size) const {
     std::vector<InPlacePair> found;
-    for (const auto& [phase, steps] : turns) {
+    for (const auto& [phase, steps] : turns_[static_cast<size_t>(op)]) {
       const auto x = UseOf(operand, phase);
       const auto y = UseOf(result, phase);
-      if (!x || !y || IsWantedAfterwards(*x) || overwritten_.contains(*x) ||
-          overwriting_.contains(*y))
+      if (!x || !y || IsWantedAfterwards(*x) || places_.Overwritten(*x) || places_.Overwriting(*y))
         return {};
       if (of_one_size && !HaveOneSize(*x, *y)) return {};
       if (!MayMoveIn(steps, *x, *y)) return {};
@@ -174,8 +206,8 @@ class PairSearch {
                              [&](const Lifespan& turn) { return Within(meeting, turn); });
         });
     if (!in_turn || meetings.empty()) return false;
-    const Guests coming = GuestsWith(y);
-    for (const BufferUse& guest : GuestsWith(x)) {
+    const Guests coming = places_.GuestsWith(y);
+    for (const BufferUse& guest : places_.GuestsWith(x)) {
       for (const BufferUse& other : coming) {
         if (guest == x && other == y) continue;
         if (!CommonSteps(LivesOf(guest), LivesOf(other)).empty()) return false;
@@ -186,22 +218,6 @@ class PairSearch {
 
   const std::vector<Lifespan>& LivesOf(const BufferUse& use) const {
     return trace_.buffers.at(use).lifespans;
-  }
-
-  // All guests of its place, including itself.
-  Guests GuestsWith(const BufferUse& use) const {
-    const auto place = place_of_.find(use);
-    return place == place_of_.end() ? Guests{use} : places_[place->second];
-  }
-
-  void MoveIn(const InPlacePair& pair) {
-    const auto& [x, y] = pair;
-    Guests guests = GuestsWith(x);
-    guests.merge(GuestsWith(y));
-    for (const BufferUse& guest : guests) place_of_[guest] = places_.size();
-    places_.push_back(std::move(guests));
-    overwritten_.insert(x);
-    overwriting_.insert(y);
   }
 
   // The buffer that holds the tensor in passes of that phase, if there is one.
@@ -261,12 +277,10 @@ class PairSearch {
   const std::vector<Users>& users_;
   const int subgraph_;
   const Trace& trace_;
+  const std::vector<LifespansByPhase>& turns_;
   const ExtentComparison& extents_;
   const std::map<BufferUse, Footprint>& sizes_;
-  std::set<BufferUse> overwritten_;
-  std::set<BufferUse> overwriting_;
-  std::vector<Guests> places_;
-  std::map<BufferUse, size_t> place_of_;  // index into places_, the latest
+  Places& places_;
   std::vector<InPlacePair>& pairs_;
 };
 
@@ -289,17 +303,28 @@ void ExtentComparison::Look(graph::Interval interval, const Tile& tile) {
   }
 }
 
-void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                     const Trace& trace, const ExtentComparison& extents,
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
+                     std::span<const ExtentComparison> extents,
                      const std::map<BufferUse, Footprint>& sizes, std::vector<InPlacePair>& pairs) {
-  PairSearch(plan, users, subgraph, trace, extents, sizes, pairs).Run();
+  Places places(pairs);
+  const std::vector<LifespansByPhase> turns = TurnsOf(plan, trace);
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    if (!plan.subgraphs[i].in_place) continue;
+    PairSearch(plan, users, static_cast<int>(i), trace, turns, extents[i], sizes, places, pairs)
+        .Run();
+  }
 }
 
-std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                              const Trace& trace, const std::set<int>& able,
-                              std::vector<InPlacePair>& pairs) {
+void AddChannelPairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
+                     std::vector<std::set<int>>& operators, std::vector<InPlacePair>& pairs) {
+  Places places(pairs);
+  const std::vector<LifespansByPhase> turns = TurnsOf(plan, trace);
   const ExtentComparison extents(plan.network);
-  return PairSearch(plan, users, subgraph, trace, extents, {}, pairs).RunByChannel(able);
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    operators[i] =
+        PairSearch(plan, users, static_cast<int>(i), trace, turns, extents, {}, places, pairs)
+            .RunByChannel(operators[i]);
+  }
 }
 
 }  // namespace tessera::plan::verify

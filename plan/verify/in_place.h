@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,20 +32,19 @@ class ExtentComparison {
   std::set<int> partial_;  // results of which some tile needs a part
 };
 
-// Adds the pairs of one subgraph to those of the previous subgraphs. For each operator whose kind
-// the profile names, in order, this is its first operand whose values are dead once the operator
-// has begun to overwrite them, if that holds for every phase. `sizes` has every buffer that the
-// trace saw.
-void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                     const Trace& trace, const ExtentComparison& extents,
+// Adds the pairs of all subgraphs with results in place. For each operator whose kind the profile
+// names, in order, this is its first operand whose values are dead once the operator has begun to
+// overwrite them, if that holds for every phase. `extents`: by subgraph. `sizes` has every buffer
+// that the trace saw.
+void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
+                     std::span<const ExtentComparison> extents,
                      const std::map<BufferUse, Footprint>& sizes, std::vector<InPlacePair>& pairs);
 
-// The same for operators that compute their result channel by channel. `able` names those in which
-// no channel overwrites a later one (ChannelSurvey). Runs before all other pairs of any subgraph.
-// Returns the operators that work in this way.
-std::set<int> AddChannelPairs(const Plan& plan, const std::vector<Users>& users, int subgraph,
-                              const Trace& trace, const std::set<int>& able,
-                              std::vector<InPlacePair>& pairs);
+// The same for operators that compute their result channel by channel, before all other pairs.
+// `operators` names, by subgraph, those in which no channel overwrites a later one (ChannelSurvey);
+// those that work in this way stay there.
+void AddChannelPairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
+                     std::vector<std::set<int>>& operators, std::vector<InPlacePair>& pairs);
 
 // Depthwise operators that compute their result channel by channel in the place of their operand:
 // docs/program.md, Channel by channel.

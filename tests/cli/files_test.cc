@@ -307,6 +307,13 @@ TEST_F(FilesTest, StreamsAreWrittenToAndNotReplaced) {
   EXPECT_TRUE(std::filesystem::is_fifo(Folder() / "pipe.json"));
 }
 
+TEST_F(FilesTest, APipeWithoutAReaderIsGivenUp) {
+  EXPECT_EQ(Shell("mkfifo pipe.json; $P --output pipe.json > out.txt 2> err.txt"), 74);
+  EXPECT_THAT(Read("err.txt"),
+              HasSubstr("pipe.json: error: cannot write: no process reads this pipe\n"));
+  EXPECT_THAT(Read("out.txt"), HasSubstr("small on mcu_320k"));
+}
+
 TEST_F(FilesTest, APipeThatBreaksLosesNoOther) {
   EXPECT_EQ(Shell("exec 6> >(exit); wait $!; "
                   "$P --report /dev/fd/6 --output plan.json > out.txt 2> err.txt"),

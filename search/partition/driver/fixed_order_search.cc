@@ -98,7 +98,7 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan };
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kNoPlanOfIntervals };
 
   double BestScore() const {
     if (attempted_.best) return attempted_.best->score;
@@ -124,7 +124,7 @@ class Attempts {
                                                             : attempted_.outcome.undecided)++;
       attempted_.last_reason = joint->result.reason;
       attempted_.obstacle = std::move(joint->obstacle);
-      return Outcome::kNoPlan;
+      return joint->fails_at_home ? Outcome::kNoPlanOfIntervals : Outcome::kNoPlan;
     }
     plan::Plan plan = answer::AssemblePlan(context_, selection, *joint);
     const bool as_promised = !cost::IsLess(context_.scale.ScoreOf(selection.cost), plan.score);
@@ -174,11 +174,20 @@ class Attempts {
         return;
       }
       ++attempt;
-      if (Place(found.selection) == Outcome::kAsPromised) {
+      const Outcome outcome = Place(found.selection);
+      if (outcome == Outcome::kAsPromised) {
         attempted_.outcome.settled = true;
         return;
       }
-      paths_.Forbid(found.selection);
+      Forbid(found.selection, outcome);
+    }
+  }
+
+  void Forbid(const paths::Selection& selection, Outcome outcome) {
+    if (outcome == Outcome::kNoPlanOfIntervals) {
+      paths_.ForbidIntervalsOf(selection);
+    } else {
+      paths_.Forbid(selection);
     }
   }
 
@@ -198,7 +207,8 @@ class Attempts {
       const paths::Found found = paths_.FindBetter(BestScore(), effort);
       attempted_.outcome.complete = found.ending == paths::Ending::kNone;
       if (found.ending != paths::Ending::kFound) return;
-      if (Place(found.selection) != Outcome::kAsPromised) paths_.Forbid(found.selection);
+      const Outcome outcome = Place(found.selection);
+      if (outcome != Outcome::kAsPromised) Forbid(found.selection, outcome);
     }
   }
 
@@ -208,7 +218,8 @@ class Attempts {
       const std::optional<paths::Selection> found =
           paths_.FindExchange(attempted_.selection, BestScore(), effort);
       if (!found) return;
-      if (Place(*found) != Outcome::kAsPromised) paths_.Forbid(*found);
+      const Outcome outcome = Place(*found);
+      if (outcome != Outcome::kAsPromised) Forbid(*found, outcome);
     }
   }
 

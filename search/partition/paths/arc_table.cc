@@ -199,6 +199,17 @@ void ArcTable::Forbid(const Selection& selection, const Reach& reach) {
     Refresh(subgraph.interval->index, reach);
     forbidden.push_back(ArcOf(*subgraph.interval, subgraph.index, {}));
   }
+  Add(std::move(forbidden));
+}
+
+void ArcTable::ForbidIntervalsOf(const Selection& selection) {
+  Forbidden forbidden;
+  for (const Selected& subgraph : selection.subgraphs)
+    forbidden.push_back(ArcOf(*subgraph.interval, kEveryChoice, {}));
+  Add(std::move(forbidden));
+}
+
+void ArcTable::Add(Forbidden forbidden) {
   if (forbidden_.size() >= kMostForbidden) forbidden_.erase(forbidden_.begin());
   forbidden_.push_back(std::move(forbidden));
 }

@@ -101,6 +101,9 @@ class ArcTable {
   // again.
   void Forbid(const Selection& selection, const Reach& reach);
 
+  // Excludes every selection of these intervals.
+  void ForbidIntervalsOf(const Selection& selection);
+
   // Forgets the excluded selections that are out of reach.
   void DropForbiddenBeyond(const Reach& reach);
 
@@ -133,6 +136,7 @@ class ArcTable {
   }
   std::vector<Ends> IntervalsByBegin() const;
   bool AddPlaces(Of list, std::span<const Ends> intervals);
+  void Add(Forbidden forbidden);
   void Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs);
 
   const IntervalLattice* lattice_;

@@ -19,8 +19,10 @@ struct Label {
   uint64_t forbidden = 0;    // bit i: all arcs so far are those of forbidden path i
 };
 
-bool SameArc(const Arc& a, const Arc& b) {
-  return a.begin == b.begin && a.end == b.end && a.interval == b.interval && a.choice == b.choice;
+bool IsForbiddenBy(const Arc& forbidden, const Arc& arc) {
+  return forbidden.begin == arc.begin && forbidden.end == arc.end &&
+         forbidden.interval == arc.interval &&
+         (forbidden.choice == kEveryChoice || forbidden.choice == arc.choice);
 }
 
 // A label can replace another only if every completion of that one to an allowed path completes
@@ -218,7 +220,7 @@ class BestFirst {
     for (size_t i = 0; i < std::min(forbidden_.size(), kMostForbidden); ++i) {
       const bool so_far = ((label.forbidden >> i) & 1U) != 0;
       if (so_far && label.length < forbidden_[i].size() &&
-          SameArc(forbidden_[i][label.length], arc))
+          IsForbiddenBy(forbidden_[i][label.length], arc))
         mask |= uint64_t{1} << i;
     }
     return mask;

@@ -124,8 +124,11 @@ struct Path {
   cost::Cost cost;
 };
 
-// A partition that must not be returned: its arcs in order.
+// A partition that must not be returned: its arcs in order. An arc with kEveryChoice represents all
+// arcs of its interval.
 using Forbidden = std::vector<Arc>;
+
+inline constexpr size_t kEveryChoice = std::numeric_limits<size_t>::max() - 2;
 
 inline constexpr size_t kMostForbidden = 64;
 

@@ -157,6 +157,9 @@ class PathSearch {
   // As ArcTable::Forbid.
   void Forbid(const Selection& selection);
 
+  // Excludes every selection of the same intervals, whatever their choices.
+  void ForbidIntervalsOf(const Selection& selection) { arcs_.ForbidIntervalsOf(selection); }
+
   // From now on only selections that keep nothing on chip except required tensors are found.
   void KeepNothing();
   bool MayKeep() const { return effort_.GetReach().may_keep && lattice_.CouldKeep(); }

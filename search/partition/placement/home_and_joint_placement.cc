@@ -149,12 +149,13 @@ std::optional<Allocation> Compose(const paths::Selection& selection,
   return composed;
 }
 
-JointPlacement Refused(problem::Status status, const std::string& reason,
-                       std::optional<Obstacle> obstacle) {
+JointPlacement RefusedAtHome(problem::Status status, const std::string& reason,
+                             std::optional<Obstacle> obstacle) {
   JointPlacement refused;
   refused.result.status = status;
   refused.result.reason = reason;
   refused.obstacle = std::move(obstacle);
+  refused.fails_at_home = true;
   return refused;
 }
 
@@ -254,7 +255,7 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
   const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(selection);
   if (const auto overflow =
           encoder::program::FindHomeOverflow(context.graph, context.profile, choices))
-    return Refused(
+    return RefusedAtHome(
         problem::Status::kInfeasible, overflow->message,
         ObstacleOf(context.graph, context.profile,
                    *encoder::program::FindOverfullHome(context.graph, context.profile, choices)));
@@ -268,7 +269,7 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
       PlaceHomes(std::move(home_problems), context.engines, context.budget, context.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty())
-    return Refused(homes->status, homes->reason, std::move(homes->obstacle));
+    return RefusedAtHome(homes->status, homes->reason, std::move(homes->obstacle));
   base::Expected<encoder::program::Program> program =
       encoder::program::BuildProgram(context.graph, context.profile, choices);
   if (!program) return base::Unexpected(program.error());

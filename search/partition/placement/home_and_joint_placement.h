@@ -40,6 +40,9 @@ struct JointPlacement {
   problem::Result result;
   std::vector<plan::Home> homes;                    // if the result has an allocation
   std::optional<Obstacle> obstacle = std::nullopt;  // if the result has none
+  // The result has none because of the other memories. What they hold follows from the intervals
+  // and from what they keep, so every selection of these intervals fails alike.
+  bool fails_at_home = false;
 };
 
 // Finds addresses in the other memories, then combines the placements of the single subgraphs. If
