@@ -35,7 +35,8 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   } else if (coverage.spills_all) {
     scope.kept = fmt::format("boundary tensors{}, as asked", apart);
   } else if (coverage.caps_kept) {
-    scope.kept = fmt::format("more than {} boundary tensors{} at a cut", coverage.most_kept, apart);
+    scope.kept = fmt::format("more than {} boundary tensors{} at a cut{}", coverage.most_kept,
+                             apart, coverage.lacks_sets ? ", and some sets of fewer" : "");
   }
   if (!outcome.settled && scope.cuts.empty())
     scope.cuts = "combinations of subgraphs behind those that were placed, for want of effort";

@@ -30,8 +30,9 @@ PartitionResult AmongTried(const paths::SearchCoverage& coverage, std::string re
   if (coverage.leaves_out_kept) {
     reason += "; keeping boundary tensors on chip was not tried to the end";
   } else if (coverage.caps_kept) {
-    reason += fmt::format("; keeping more than {} boundary tensors on chip at a cut was not tried",
-                          coverage.most_kept);
+    reason +=
+        fmt::format("; keeping more than {} boundary tensors on chip at a cut{} was not tried",
+                    coverage.most_kept, coverage.lacks_sets ? ", and some sets of fewer," : "");
   }
   if (coverage.IsCapped()) {
     reason += "; longer subgraphs were not tried";

@@ -39,6 +39,7 @@ void IntervalLattice::NumberStates() {
   for (size_t order = 0; order < orders_.size(); ++order) {
     const CutStates& states = *orders_[order].states;
     caps_kept_ = caps_kept_ || states.IsCapped();
+    lacks_sets_ = lacks_sets_ || states.LacksSets();
     spills_all_ = spills_all_ || states.SpillsAll();
     for (int position = 0; position <= operators_; ++position)
       count[static_cast<size_t>(lattice_.CutAt(order, position))] = states.CountAt(position);

@@ -110,6 +110,7 @@ class IntervalLattice {
   // Whether tensors could be kept on chip without being required.
   bool CouldKeep() const { return could_keep_; }
   bool CapsKept() const { return caps_kept_; }    // CutStates::IsCapped
+  bool LacksSets() const { return lacks_sets_; }  // CutStates::LacksSets
   bool SpillsAll() const { return spills_all_; }  // CutStates::SpillsAll
   size_t MostKept() const { return orders_.front().states->MostKept(); }
 
@@ -144,6 +145,7 @@ class IntervalLattice {
   bool leaves_out_ = false;
   bool could_keep_ = false;
   bool caps_kept_ = false;
+  bool lacks_sets_ = false;
   bool spills_all_ = false;
 };
 

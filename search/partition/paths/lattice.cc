@@ -103,6 +103,7 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
                      Keeping keeping, const constraints::PlanConstraints& constraints)
     : room_(room),
       most_kept_(graph.operators.size() <= kSmallNetwork ? kMostKeptInSmall : kMostKept),
+      most_sets_(MostSets(graph.operators.size())),
       boundary_of_(graph.tensors.size(), -1) {
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, TensorRole::kBoundary);
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
@@ -164,6 +165,8 @@ void CutStates::AddStates(int position) {
       if (bytes > room_) continue;
       capped_ = capped_ || subset.free == most_kept_;
       if (subset.free == most_kept_) break;
+      lacks_sets_ = lacks_sets_ || subsets.size() == most_sets_;
+      if (subsets.size() == most_sets_) break;
       Subset larger{subset.kept, subset.free + 1, next + 1, bytes};
       larger.kept.push_back(crossing[next].tensor);
       subsets.push_back(std::move(larger));

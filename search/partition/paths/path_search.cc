@@ -225,6 +225,7 @@ SearchCoverage PathSearch::Coverage() const {
   coverage.most_operators = reach.most_operators;
   coverage.most_kept = lattice_.MostKept();
   coverage.caps_kept = lattice_.CapsKept();
+  coverage.lacks_sets = lattice_.LacksSets();
   coverage.spills_all = lattice_.SpillsAll();
   coverage.leaves_out_kept = lattice_.CouldKeep() && !(reach.may_keep && reach.looks_at_kept);
   coverage.leaves_out_intervals = lattice_.LeavesOutIntervals();

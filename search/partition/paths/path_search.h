@@ -63,6 +63,7 @@ struct SearchCoverage {
   int most_operators = 0;   // of the intervals that are considered, without regard to constraints
   size_t most_kept = 0;     // CutStates::MostKept
   bool caps_kept = false;   // CutStates::IsCapped
+  bool lacks_sets = false;  // CutStates::LacksSets
   bool spills_all = false;  // CutStates::SpillsAll
   bool leaves_out_kept = false;       // selections that keep tensors without being required
   bool leaves_out_intervals = false;  // IntervalLattice::LeavesOutIntervals

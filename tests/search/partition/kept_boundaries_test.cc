@@ -121,6 +121,24 @@ TEST(CutStates, SayWhereMoreCouldBeKept) {
           .IsCapped());
 }
 
+// Of 80 tensors that are all needed at the end there are 3 160 pairs.
+TEST(CutStates, AreLimitedInNumber) {
+  NetworkBuilder net;
+  const int x = net.Input({1, 2, 8, 4});
+  std::vector<int> parts;
+  for (int i = 0; i < 80; ++i) parts.push_back(net.Conv(x, 1, 2));
+  int sum = parts.back();
+  for (int i = 78; i >= 0; --i) sum = net.Add(sum, parts[static_cast<size_t>(i)]);
+  const graph::Graph graph = net.Finish(sum);
+  const partition::paths::CutStates states(graph, SmallMachine(DmaSteps::kDoubleBuffered), 1 << 20,
+                                           partition::paths::Keeping::kWherePossible);
+  EXPECT_TRUE(states.LacksSets());
+  EXPECT_TRUE(states.IsCapped());
+  const auto most = static_cast<int>(partition::paths::MostSets(graph.operators.size()));
+  EXPECT_EQ(states.CountAt(80), most);
+  EXPECT_EQ(states.CountAt(20), 1 + 20 + 20 * 19 / 2);
+}
+
 TEST(KeptBoundaries, AreNotMoved) {
   const Profile profile = SmallMachine(DmaSteps::kSerialized, 400);
   partition::answer::PartitionOptions options =
