@@ -108,11 +108,13 @@ void CoreSearch::Begin() {
   episode.core = Extract(instance_, members);
   if (ejects) {
     Offsets start;
+    start.reserve(members.size());
     for (const int i : members) start.push_back(best_[static_cast<size_t>(i)]);
     episode.ejection = std::make_unique<EjectionSearch>(episode.core, start, random_.Next());
     episode.steps = std::max<int64_t>(kStepsPerLimit, episode.core.Count() / 4);
   } else {
     std::vector<Bytes> contention;
+    contention.reserve(members.size());
     for (const int i : members) contention.push_back(contention_[static_cast<size_t>(i)]);
     episode.wheel = std::make_unique<SqueakyWheel>(episode.core, contention, random_.Next());
   }

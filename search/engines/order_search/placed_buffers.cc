@@ -28,7 +28,7 @@ const AddressRange* Advance(const AddressRange* range, const AddressRange* end, 
 }  // namespace
 
 PlacedBuffers::PlacedBuffers(const Instance& instance) : instance_(instance) {
-  const auto blocks = static_cast<size_t>(instance.Sections() / kBlock + 1);
+  const auto blocks = static_cast<size_t>(instance.Sections() / kBlock) + 1;
   width_ = std::bit_ceil(blocks);
   nodes_.resize(2 * width_);
   parts_.resize(blocks);

@@ -146,10 +146,18 @@ bool PathSearch::ExtendUntried(const ScoreRooms& rooms, const Path& path) {
 // Whether what bounds do not keep out of paths below this score takes about as much work as that.
 bool PathSearch::IsWithin(double below, const ArcLists& arcs, int64_t most_work) const {
   const ScoreRooms rooms(arcs, below);
+  const auto is_beyond_alone = [&](const LeastCost& least) {
+    cost::Cost cost;
+    cost.score = least.score;
+    cost.maxima = least.maxima;
+    return Context().scale.ScoreOf(cost) >= below;
+  };
   int64_t work = 0;
   for (const ArcLists::Place& place : arcs.All()) {
     if (work > most_work) return false;
-    if (place.arcs == nullptr || place.score >= rooms.Of(place)) continue;
+    if (place.arcs == nullptr || place.score >= rooms.Of(place) ||
+        is_beyond_alone(place.arcs->Least()))
+      continue;
     const Arc& arc = place.arcs->All().front();
     const bool is_examined = arc.choice != kUntried && arc.choice != kBounded;
     if (is_examined) continue;
