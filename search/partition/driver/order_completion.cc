@@ -18,6 +18,9 @@ namespace {
 // Orders that are searched for the sake of a tie.
 constexpr int kMostTiedOrders = 4;
 
+// The effort for one tie among all orders of a small network, as a multiple of that of a search.
+constexpr int64_t kTieEffort = 10;
+
 }  // namespace
 
 // That the first order has no plan is no statement about tiles that are cut along later axes.
@@ -74,7 +77,7 @@ std::optional<base::Diagnostic> OrderSearch::BreakTies() {
     known.push_back(&scout);
     scout.FindBounds();
     const std::optional<paths::Selection> tie =
-        scout.FindTie(incumbent_.found.promised, options_.effort);
+        scout.FindTie(incumbent_.found.promised, options_.effort * kTieEffort);
     work_ += scout.Work();
     if (!tie) return std::nullopt;
     const paths::OrderedNetwork* before = incumbent_.network;

@@ -13,7 +13,7 @@
 #include "tessera/search/partition/limit_search.h"
 #include "tessera/search/partition/partition.h"
 
-// Plans of equal scores, and limits that a known plan keeps.
+// Plans of equal scores, and limits and memories that a known plan keeps.
 namespace tessera::search {
 namespace {
 
@@ -70,6 +70,30 @@ TEST(Ties, AreBrokenWhereKeptTensorsDoNotFit) {
   const auto fast = Search(kDetector, profile, Least("latency", {{"macs", found.plan->score}}));
   ASSERT_TRUE(fast.plan) << fast.reason;
   EXPECT_LE(found.plan->totals.latency_cycles, fast.plan->totals.latency_cycles);
+}
+
+// Plans of many orders have the least peak. The fastest of them has an order of its own.
+TEST(Ties, OfPeaksAreBrokenAmongAllOrders) {
+  const std::string network = std::string(kTies) + "orders_network.json";
+  const std::string profile = std::string(kTies) + "orders_profile.yaml";
+  const auto found = Search(network, profile, Least("peak"));
+  ASSERT_TRUE(found.plan);
+  EXPECT_EQ(found.plan->totals.peak_bytes, 98);
+  EXPECT_EQ(found.status, problem::Status::kOptimal);
+  const auto fast = Search(network, profile, Least("latency", {{"peak", 98}}));
+  ASSERT_TRUE(fast.plan);
+  EXPECT_EQ(found.plan->totals.latency_cycles, fast.plan->totals.latency_cycles);
+}
+
+// The home has room for two tensors of 234 bytes, but not at multiples of 64. That excludes all
+// tiles that write both of them to it, of which there are many with a small peak.
+TEST(Homes, FailAlikeForAllTiles) {
+  const std::string network = std::string(kTies) + "aligned_home_network.json";
+  const std::string profile = std::string(kTies) + "aligned_home_profile.yaml";
+  const auto found = Search(network, profile, Least("peak"));
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_EQ(found.status, problem::Status::kOptimal);
+  EXPECT_LE(found.plan->totals.peak_bytes, 242);
 }
 
 TEST(Limits, OfTheMetricThatIsMinimisedLoseNoPlan) {
