@@ -156,7 +156,19 @@ class RemedySearch {
     return trial;
   }
 
-  // As much as the operators that do not fit need one by one, with the tiles that need least.
+  // With as much room: as much as a plan of subgraphs of any length needs that minimises its peak,
+  // if that is less and suffices for a plan by itself.
+  Trial WithLeastRoom(const Trial& enough, Bytes bytes) {
+    Trial least = enough;
+    least.objective.weights = {{"peak", 1}};
+    const std::optional<plan::Plan> plan = trials_.FindLongerPlan(least);
+    if (!plan || plan->totals.peak_bytes >= bytes) return enough;
+    Trial less = WithRoom(plan->totals.peak_bytes);
+    return trials_.FindLongerPlan(less) ? less : enough;
+  }
+
+  // As much as the operators that do not fit need one by one, with the tiles that need least, or
+  // less where operators need less together.
   void TryRoom() {
     if (!TileMemory().banks.empty()) return TryBanks();
     Bytes enough = obstacle_.needed;
@@ -174,7 +186,8 @@ class RemedySearch {
     }
     if (enough <= obstacle_.capacity) return;
     const Trial trial = WithRoom(enough);
-    if (known && trials_.FindPlan(trial)) return Add(trial.remedy, Evidence::kPlan);
+    if (known && trials_.FindPlan(trial))
+      return Add(WithLeastRoom(trial, enough).remedy, Evidence::kPlan);
     Add(trial.remedy, known ? Evidence::kObstacle : Evidence::kBound);
   }
 

@@ -101,9 +101,12 @@ class Trials {
   // effort.
   std::optional<plan::Plan> FindGoodPlan(const Trial& trial);
 
+  // A plan of subgraphs of any length, which the search finds with a small effort.
+  std::optional<plan::Plan> FindLongerPlan(const Trial& trial);
+
  private:
   static constexpr int kMostOperators = 160;  // single operators to try
-  static constexpr int kMostPlans = 5;        // searches for a plan
+  static constexpr int kMostPlans = 7;        // searches for a plan
   static constexpr int64_t kEffort = 20'000;  // effort of one search for a good plan
   static constexpr size_t kLongest = 256;     // largest network, in operators, for such a search
   // The shortest time in which such a search is likely to end.

@@ -120,11 +120,15 @@ std::optional<plan::Plan> Trials::FindPlan(const Trial& trial) {
   return Search(trial, std::move(options));
 }
 
-std::optional<plan::Plan> Trials::FindGoodPlan(const Trial& trial) {
-  std::optional<plan::Plan> plan = FindPlan(trial);
+std::optional<plan::Plan> Trials::FindLongerPlan(const Trial& trial) {
   answer::PartitionOptions options = options_;
   options.effort = std::min(options.effort, kEffort);
-  std::optional<plan::Plan> longer = Search(trial, std::move(options));
+  return Search(trial, std::move(options));
+}
+
+std::optional<plan::Plan> Trials::FindGoodPlan(const Trial& trial) {
+  std::optional<plan::Plan> plan = FindPlan(trial);
+  std::optional<plan::Plan> longer = FindLongerPlan(trial);
   const bool better = longer && (!plan || longer->score < plan->score);
   return better ? std::move(longer) : std::move(plan);
 }

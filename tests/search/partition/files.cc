@@ -10,7 +10,7 @@
 namespace tessera::search {
 namespace {
 
-base::Expected<std::string> TextOf(std::string_view path) {
+base::Expected<std::string> ContentOf(std::string_view path) {
   std::ifstream in{std::string(path)};
   std::ostringstream text;
   text << in.rdbuf();
@@ -26,12 +26,12 @@ std::string FromRoot(const std::string& path) { return std::string(SOURCE_FOLDER
 
 graph::Graph NetworkIn(const std::string& path) {
   const std::string file = FromRoot(path);
-  return graph::import::yaml::ReadNetwork(TextOf(file).value(), file).value();
+  return graph::import::yaml::ReadNetwork(ContentOf(file).value(), file).value();
 }
 
 hw_profiles::Profile ProfileIn(const std::string& path) {
   const std::string file = FromRoot(path);
-  return hw_profiles::ReadProfile(TextOf(file).value(), file, TextOf).value();
+  return hw_profiles::ReadProfile(ContentOf(file).value(), file, ContentOf).value();
 }
 
 }  // namespace tessera::search

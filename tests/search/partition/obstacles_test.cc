@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "files.h"
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/encoder/sat/cadical_engine.h"
@@ -118,6 +119,21 @@ TEST(Obstacles, TheCapacityThatIsNamedIsEnough) {
     MemoryIn(profile, "sram").capacity_bytes = std::stoll(remedy->value);
     EXPECT_TRUE(HasPlan(Chain(3), profile, KeepingNothing())) << capacity;
   }
+}
+
+// The convolution alone needs its whole result, 15 MiB, twice; only a part of that is read.
+TEST(Obstacles, TheCapacityThatIsNamedIsThatOfOperatorsTogether) {
+  const graph::Graph graph = NetworkIn("tests/search/partition/bounds/crop.yaml");
+  Profile profile = ProfileIn("hw_profiles/ethos_u55_256.yaml");
+  const Refused refused = Ask(graph, profile, KeepingNothing());
+  ASSERT_FALSE(refused.result.plan);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kCapacity);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->evidence, partition::analysis::Evidence::kPlan);
+  EXPECT_LE(std::stoll(remedy->value), 18 << 20);
+  MemoryIn(profile, remedy->subject).capacity_bytes = std::stoll(remedy->value);
+  EXPECT_TRUE(HasPlan(graph, profile, KeepingNothing()));
 }
 
 TEST(Obstacles, WherePeaksAreLimitedTheLimitIsWhatRises) {
