@@ -82,7 +82,7 @@ TEST_F(PlanRefusalTest, TextNamesOperatorTensorsBytesAndChanges) {
   EXPECT_THAT(outcome.out, HasSubstr("\nwhat would help\n"));
   EXPECT_THAT(outcome.out, HasSubstr("--floats-as int8"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("1380864 bytes in memory 'sram' instead of 1048576: a plan was found"));
+              HasSubstr("1213440 bytes in memory 'sram' instead of 1048576: a plan was found"));
 }
 
 TEST_F(PlanRefusalTest, FloatingPointIsToBecomeInt8) {
