@@ -10,12 +10,11 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iostream>
-#include <thread>
 #include <utility>
 
 namespace tessera::base {
@@ -84,11 +83,11 @@ int WriteAll(int descriptor, std::string_view content) {
   return 0;
 }
 
-// Opens a pipe or a device for writing. A pipe that no process reads is retried for a while,
-// because its reader may have been started at the same time. Returns -1 on error.
+// Opens a pipe or a device for writing. A pipe that no process reads is retried for two seconds or
+// until a signal, because its reader may have been started at the same time. Returns -1 on error.
 int OpenStream(const std::filesystem::path& path) {
   constexpr int kMostTries = 200;
-  constexpr std::chrono::milliseconds kPause{10};
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
   for (int tries = 1;; ++tries) {
     const int number = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (number >= 0) {
@@ -97,7 +96,7 @@ int OpenStream(const std::filesystem::path& path) {
       return number;
     }
     if (errno != ENXIO || tries == kMostTries) return -1;
-    std::this_thread::sleep_for(kPause);
+    if (nanosleep(&kPause, nullptr) != 0) return -1;
   }
 }
 

@@ -45,6 +45,7 @@ std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vec
 // Buffers that lie in one place, one after another.
 using Guests = std::set<BufferUse>;
 
+// Which buffers share a place so far, over all subgraphs. A pair costs the guests of its place.
 class Places {
  public:
   explicit Places(std::span<const InPlacePair> pairs) {

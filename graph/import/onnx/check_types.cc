@@ -224,6 +224,7 @@ class ElementTypes {
                    schema.attributes().count("value") > 0);
     std::optional<ElementType> type;
     if (is_stated) type = StatedType(graph_.node(node.index));
+    if (type && !Allows(*parameter, *type)) type = std::nullopt;  // of a sequence
     if (!type && bound != variables.end()) type = bound->second.first;
     if (!type && parameter->GetTypes().size() == 1)
       type = TypeSpelled(*parameter->GetTypes().begin());

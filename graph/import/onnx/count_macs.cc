@@ -80,26 +80,35 @@ class Counter {
   Macs OfConvolution(size_t weight) const {
     const Shape* kernel = ShapeOf(weight);
     if (kernel == nullptr || kernel->size() < 2) return std::nullopt;
-    if (auto fits = ExpectChannels(*kernel); !fits) return tl::unexpected(fits.error());
+    const int64_t groups = node_.Int("group", 1);
+    if (groups < 1 || (*kernel)[0] % groups != 0) {
+      return common::Fault("its weights of shape " + ops::ToText(*kernel) + " are in " +
+                               std::to_string(groups) + " groups",
+                           "groups of equally many of the channels that they make");
+    }
+    const size_t bias = node_.type == "QLinearConv" ? 8 : 2;
+    const bool has_bias = node_.type != "ConvInteger";  // which has zero points there
+    if (auto fits = ExpectChannels(*kernel, Times((*kernel)[1], groups), (*kernel)[0],
+                                   has_bias ? ShapeOf(bias) : nullptr);
+        !fits)
+      return tl::unexpected(fits.error());
     return Times(ProductOf(output_), ProductOf(*kernel, 1));
   }
 
-  // The input has the channels of all groups, and the output those that the kernel makes.
-  common::Outcome ExpectChannels(const Shape& kernel) const {
+  // Of the input, the output and the bias; nullptr: there is no bias.
+  common::Outcome ExpectChannels(const Shape& kernel, int64_t read, int64_t made,
+                                 const Shape* bias) const {
+    const auto fault = [&](const std::string& what, const Shape& shape, int64_t expected) {
+      return common::Fault("its " + what + " has shape " + ops::ToText(shape) +
+                               ", and its weights have shape " + ops::ToText(kernel),
+                           std::to_string(expected) + " channels");
+    };
     const Shape* input = ShapeOf(0);
-    const int64_t groups = node_.Int("group", 1);
-    if (input == nullptr || input->size() != kernel.size() || groups < 1) return {};
-    const int64_t read = Times(kernel[1], groups);
-    if ((*input)[1] != read) {
-      return common::Fault("its input has " + std::to_string((*input)[1]) +
-                               " channels, and its weights have shape " + ops::ToText(kernel),
-                           std::to_string(read) + " channels for " + std::to_string(groups) +
-                               (groups == 1 ? " group" : " groups"));
-    }
-    if (output_.size() == kernel.size() && output_[1] != kernel[0]) {
-      return common::Fault("its output has " + std::to_string(output_[1]) + " channels",
-                           std::to_string(kernel[0]) + ", the first extent of the weights");
-    }
+    if (input != nullptr && input->size() == kernel.size() && (*input)[1] != read)
+      return fault("input", *input, read);
+    if (output_.size() == kernel.size() && output_[1] != made)
+      return fault("output", output_, made);
+    if (bias != nullptr && *bias != Shape{made}) return fault("bias", *bias, made);
     return {};
   }
 
@@ -110,6 +119,9 @@ class Counter {
     if (input == nullptr || kernel == nullptr || kernel->size() < 3 ||
         input->size() != kernel->size() || groups < 1)
       return std::nullopt;
+    if (auto fits = ExpectChannels(*kernel, (*kernel)[0], Times((*kernel)[1], groups), ShapeOf(2));
+        !fits)
+      return tl::unexpected(fits.error());
     const int64_t spread = std::max<int64_t>(1, ProductOf(node_.Ints("strides")));
     const int64_t all =
         Times(Times(ProductOf(output_), (*input)[1] / groups), ProductOf(*kernel, 2));

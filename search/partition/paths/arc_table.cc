@@ -88,7 +88,7 @@ bool ArcTable::AddPlaces(Of list, std::span<const Ends> intervals) {
     places.push_back({.begin = interval.begin, .end = interval.end});
   };
   base::PolledWork work(&lattice_->Context().stop);
-  while (!intervals.empty() && work.Continues()) {
+  while (!intervals.empty() && !work.IsCutOff()) {
     const auto behind = std::find_if(intervals.begin(), intervals.end(), [&](const Ends& each) {
       return each.begin != intervals.front().begin;
     });
@@ -99,6 +99,7 @@ bool ArcTable::AddPlaces(Of list, std::span<const Ends> intervals) {
     }
     for (const Ends& interval : of_state) add(interval, Kind::kUntried);
     intervals = intervals.subspan(of_state.size());
+    work.Continues(static_cast<int64_t>(of_state.size()));
   }
   if (work.IsCutOff()) places.clear();
   lists_.emplace_back(lattice_->LastState(), std::move(places));

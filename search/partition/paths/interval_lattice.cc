@@ -59,6 +59,7 @@ void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
     intervals_.clear();
     crossings_.clear();
     AddSinglesOnly();
+    has_all_orders_ = orders_.size() == 1;
     return;
   }
   if (orders_.size() == 1) return;
