@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/self_description.h"
 
 namespace tessera::cli {
 namespace {
@@ -82,10 +85,42 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
+// After the subcommands are declared.
+void DeclareDescriptions(CLI::App& app) {
+  std::set<std::string> names = {app.get_name()};
+  for (const CLI::App* command : app.get_subcommands({})) names.insert(command->get_name());
+  app.add_option_function<std::string>(
+         "--completion",
+         [&app](const std::string& name) {
+           const Shell shell = name == "bash"  ? Shell::kBash
+                               : name == "zsh" ? Shell::kZsh
+                                               : Shell::kFish;
+           throw CLI::CallForVersion(CompletionScript(app, shell), 0);
+         },
+         "Print a script that completes commands and options in this shell, and exit")
+      ->check(CLI::IsMember({"bash", "fish", "zsh"}));
+  app.add_option_function<std::string>(
+         "--manual",
+         [&app](const std::string& name) {
+           const bool is_all = name == app.get_name();
+           throw CLI::CallForVersion(ManualPage(is_all ? app : *app.get_subcommand(name)), 0);
+         },
+         "Print the page for man of all commands or of one, and exit")
+      ->check(CLI::IsMember(names));
+}
+
 ExitCode Run(Console& console, int argc, char** argv) {
   CLI::App app(kAbout, "tessera");
   app.footer(kExitCodes);
-  app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
+  bool verbose = false;
+  app.add_flag("--verbose", verbose, "With --version: also the compiler, solvers and libraries");
+  app.add_flag_callback(
+      "--version",
+      [&verbose] {
+        throw CLI::CallForVersion(
+            verbose ? VersionReport() : std::string("tessera ") + TESSERA_VERSION, 0);
+      },
+      "Print the version and exit");
   app.require_subcommand(1);
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),   MakeAllocCommand(),
                              MakeEncodeCommand(), MakeDecodeCommand(), MakeCheckCommand(),
@@ -96,6 +131,7 @@ ExitCode Run(Console& console, int argc, char** argv) {
     subcommand->footer(command->Examples());
     command->Declare(*subcommand);
   }
+  DeclareDescriptions(app);
   if (const std::string hint = SuggestCommand(argc, argv, commands); !hint.empty()) {
     console.Note(fmt::format("tessera: there is no command '{}'; {}", argv[1], hint));
     return ExitCode::kUsage;

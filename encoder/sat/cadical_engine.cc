@@ -303,4 +303,6 @@ std::unique_ptr<problem::Session> SatEngine::Open(const problem::Problem& proble
   return open(problem, ladder);
 }
 
+std::string CadicalVersion() { return CaDiCaL::Solver::version(); }
+
 }  // namespace tessera::encoder::sat

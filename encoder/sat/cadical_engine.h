@@ -140,4 +140,7 @@ class SatEngine : public problem::Engine {
 // The backend alone, for sessions that count its clauses.
 formulation::BackendFactory CadicalBackends(const SatOptions& options);
 
+// As the library states it: "sc2021", "1.9.5".
+std::string CadicalVersion();
+
 }  // namespace tessera::encoder::sat

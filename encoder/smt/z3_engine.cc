@@ -273,4 +273,13 @@ std::unique_ptr<problem::Session> Z3Engine::Open(const problem::Problem& problem
                                                        options_.constraints);
 }
 
+std::string Z3Version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned patch = 0;
+  unsigned revision = 0;
+  Z3_get_version(&major, &minor, &patch, &revision);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
 }  // namespace tessera::encoder::smt

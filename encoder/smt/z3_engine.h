@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "tessera/encoder/formulation/backend.h"
@@ -33,5 +34,8 @@ class Z3Engine : public problem::Engine {
 
 // The backend alone, for sessions that count its constraints.
 formulation::BackendFactory Z3Backends(const Z3Options& options);
+
+// "4.8.12".
+std::string Z3Version();
 
 }  // namespace tessera::encoder::smt

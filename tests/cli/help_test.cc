@@ -1,5 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "command_line.h"
 
 // The help of the command, and its messages about invalid command lines.
@@ -29,6 +34,60 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
         "20 proven infeasible", "70 internal", "74 cannot write", "130 interrupted"}) {
     EXPECT_THAT(outcome.out, HasSubstr(code));
   }
+}
+
+TEST_F(HelpTest, VersionReportNamesTheSolvers) {
+  const Outcome outcome = Run({"--version", "--verbose"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* part : {"tessera ", "\nCaDiCaL ", "\nZ3 ", "\nnetwork formats "})
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+}
+
+// The lines of --help that begin an option: "  -h,--help  ...", "  --hw TEXT ...".
+std::vector<std::string> LongOptionsIn(const std::string& help) {
+  std::vector<std::string> options;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t begin = line.find("--");
+    if (line.starts_with("  -") && begin != std::string::npos)
+      options.push_back(line.substr(begin, line.find_first_of(" ,", begin) - begin));
+  }
+  return options;
+}
+
+TEST_F(HelpTest, ManualAndCompletionsNameEveryOption) {
+  const std::string bash = Run({"--completion", "bash"}).out;
+  const std::string zsh = Run({"--completion", "zsh"}).out;
+  const std::string fish = Run({"--completion", "fish"}).out;
+  const std::vector<std::string> options = LongOptionsIn(Run({"plan", "--help"}).out);
+  EXPECT_GE(options.size(), 30u);
+  std::string manual = Run({"--manual", "plan"}).out;
+  std::erase(manual, '\\');
+  for (const std::string& option : options) {
+    EXPECT_THAT(bash, HasSubstr(option));
+    EXPECT_THAT(zsh, HasSubstr(option));
+    EXPECT_THAT(fish, HasSubstr("-l " + option.substr(2)));
+    EXPECT_THAT(manual, HasSubstr("fB" + option + "fR"));
+  }
+}
+
+TEST_F(HelpTest, BashCompletesCommandsOptionsAndChoices) {
+  Write("complete.sh", Run({"--completion", "bash"}).out);
+  const auto completions = [this](const std::string& words, const std::string& index) {
+    Write("ask.sh", "source ./complete.sh; COMP_WORDS=(" + words + "); COMP_CWORD=" + index +
+                        "; _tessera; echo \"${COMPREPLY[*]}\"");
+    const std::string line = "cd '" + Folder().string() + "' && bash ask.sh > completed";
+    EXPECT_EQ(std::system(line.c_str()), 0);  // NOLINT(cert-env33-c)
+    return Read("completed");
+  };
+  EXPECT_EQ(completions("tessera al", "1"), "alloc\n");
+  EXPECT_EQ(completions("tessera plan --max", "2"), "--max-operators\n");
+  EXPECT_EQ(completions("tessera plan --order g", "3"), "given\n");
+  EXPECT_EQ(completions("tessera plan net.yaml", "2"), "\n");
+}
+
+TEST_F(HelpTest, ManualOfAnUnknownCommandIsRefused) {
+  EXPECT_EQ(Run({"--manual", "dance"}).exit_code, 2);
 }
 
 class SubcommandHelpTest : public HelpTest, public testing::WithParamInterface<std::string> {};
