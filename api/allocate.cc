@@ -11,8 +11,6 @@
 #include "tessera/problem/well_formed.h"
 
 namespace tessera::api {
-namespace {
-
 using problem::files::ProblemDocument;
 
 problem::Buffer BufferOf(const Buffer& given) {
@@ -25,6 +23,8 @@ problem::Buffer BufferOf(const Buffer& given) {
   buffer.hint = given.hint;
   return buffer;
 }
+
+namespace {
 
 Result<Problem> MakeProblem(const std::vector<Buffer>& buffers,
                             std::optional<std::int64_t> capacity) {
@@ -44,6 +44,8 @@ Result<Problem> Choose(const Problem::Content& content, const std::string& name)
   return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt});
 }
 
+}  // namespace
+
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options) {
   if (!problem.Candidates().empty())
     return BadArgument("the problem has tile candidates", "the problem AtCandidate one of them");
@@ -51,6 +53,8 @@ std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptio
     return BadArgument("the capacity is negative", "0 or more bytes");
   return FindBadOption(options);
 }
+
+namespace {
 
 base::Expected<parts::AllocationAnswer> Find(const problem::Problem& asked,
                                              const AllocateOptions& given, const base::Stop& stop) {
@@ -128,7 +132,7 @@ Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOption
     document.result = std::move(result);
     document.capacity = found->capacity;
     document.seed = static_cast<int64_t>(given.seed);
-    answer.allocation = AsAllocation(problem, std::move(document));
+    answer.allocation = AsAllocation(problem, std::move(document), answer.lower_bound);
   }
   return answer;
 }
@@ -159,6 +163,8 @@ std::size_t Problem::BufferCount() const noexcept {
 
 Allocation::Allocation(std::shared_ptr<const Content> content) noexcept
     : content_(std::move(content)) {}
+
+const Problem& Allocation::PlacedProblem() const noexcept { return content_->problem; }
 
 const std::vector<std::int64_t>& Allocation::Offsets() const noexcept {
   return content_->document.result.allocation->offsets;

@@ -83,6 +83,7 @@ class TESSERA_API Allocation {
   static Result<Allocation> Parse(const Problem& problem, std::string_view json,
                                   const std::string& name = "allocation.json");
 
+  const Problem& PlacedProblem() const noexcept;
   const std::vector<std::int64_t>& Offsets() const noexcept;  // bytes, in the order of the buffers
   std::int64_t Peak() const noexcept;                         // bytes, in the first memory
 
@@ -119,6 +120,24 @@ struct AllocateAnswer {
 // The best allocation that is found. An answer without one is no error.
 TESSERA_API Result<AllocateAnswer> Allocate(const Problem& problem,
                                             const AllocateOptions& options = {});
+
+// Changes of the buffers of a problem. Relations, rules and costs that name a removed buffer go
+// with it. Added buffers lie in the first memory, behind the others in the order of the buffers.
+struct Revision {
+  std::vector<Buffer> add = {};
+  std::vector<std::string> remove = {};                           // by id
+  std::vector<std::pair<std::string, std::int64_t>> resize = {};  // by id, to so many bytes
+};
+
+struct RevisedAnswer : AllocateAnswer {
+  std::size_t moved = 0;  // buffers of the same size as before at another offset
+};
+
+// The allocation of the revised problem, PlacedProblem() of the answer. It is as good as the answer
+// of Allocate to that problem. As many buffers stay at their offsets as that permits, as far as a
+// small search finds out; where they can, the time is a small part of that of Allocate.
+TESSERA_API Result<RevisedAnswer> Revise(const Allocation& before, const Revision& revision,
+                                         const AllocateOptions& options = {});
 
 // Why buffers do not fit (docs/reasons.md).
 struct Explanation {

@@ -29,6 +29,12 @@ parts::EngineSet EnginesOf(const SearchOptions& options);
 Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
                               const PlanOptions& options, const KeptEngines* kept);
 Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& options);
+std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options);
+problem::Buffer BufferOf(const Buffer& given);
+Result<RevisedAnswer> ReviseAllocation(const Allocation& before, const Revision& revision,
+                                       const AllocateOptions& options);
+Result<RevisedAnswer> ReviseUnplaced(const Problem& before, const Revision& revision,
+                                     const AllocateOptions& options);
 
 // Adds to `answer`, made from `found`, a certificate or the reason why there is none.
 std::optional<Error> Certify(const Problem& problem, const AllocateOptions& options,

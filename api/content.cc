@@ -62,9 +62,10 @@ Problem AsProblem(problem::files::ProblemDocument document) {
   return Problem(std::move(content));
 }
 
-Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document) {
+Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document,
+                        problem::Bytes proven) {
   return Allocation(std::make_shared<const Allocation::Content>(
-      Allocation::Content{problem, std::move(document)}));
+      Allocation::Content{problem, std::move(document), proven}));
 }
 
 Result<size_t> FindCandidate(const Problem::Content& content, const std::string& name) {

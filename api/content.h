@@ -84,6 +84,7 @@ struct Problem::Content {
 struct Allocation::Content {
   Problem problem;
   problem::files::AllocationDocument document;  // with an allocation
+  problem::Bytes proven = 0;  // no placement has a lower peak; 0 where a file makes the claims
 };
 
 struct Certificate::Content {
@@ -175,7 +176,8 @@ class CallStop {
 
 Plan AsPlan(plan::Plan plan, double time_ms);
 Problem AsProblem(problem::files::ProblemDocument document);
-Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document);
+Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document,
+                        problem::Bytes proven = 0);
 Certificate AsCertificate(std::vector<base::Output> files);
 
 // The index of the tile candidate with that name.

@@ -147,13 +147,34 @@ CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions&
   return key;
 }
 
-CallKey KeyOf(const Problem& problem, const AllocateOptions& options) {
-  CallKey key("allocation");
-  key.Add(KeyOf(problem.Get()));
+OptionText TextOf(const AllocateOptions& options) {
   OptionText text = ChoiceOf(options);
   text.Add(options.budget).Add(options.capacity);
   for (const bool flag : {options.minimize, options.explain, options.certify})
     text.Add(flag ? 1 : 0);
+  return text;
+}
+
+CallKey KeyOf(const Problem& problem, const AllocateOptions& options) {
+  CallKey key("allocation");
+  key.Add(KeyOf(problem.Get()));
+  key.Add(TextOf(options).Get());
+  return key;
+}
+
+CallKey KeyOf(const Problem& problem, const Revision& revision, const AllocateOptions& options) {
+  CallKey key("revision");
+  key.Add(KeyOf(problem.Get()));
+  key.Add(TextOf(options).Get());
+  OptionText text;
+  text.Add(static_cast<std::int64_t>(revision.add.size()));
+  for (const Buffer& buffer : revision.add) {
+    text.Add(buffer.id).Add(buffer.size).Add(buffer.alignment).Add(buffer.offset).Add(buffer.hint);
+    text.Add(static_cast<std::int64_t>(buffer.steps.size()));
+    for (const auto& [lower, upper] : buffer.steps) text.Add(lower).Add(upper);
+  }
+  text.Add(revision.remove);
+  for (const auto& [id, size] : revision.resize) text.Add(id).Add(size);
   key.Add(text.Get());
   return key;
 }
@@ -247,6 +268,20 @@ Result<AllocateAnswer> Session::Allocate(const Problem& problem,
     if (auto error = api::FindBadOption(options)) return *std::move(error);
     return api::FindOr<AllocateAnswer>(content_->answers, api::KeyOf(problem, options),
                                        [&] { return api::PlaceBuffers(problem, options); });
+  });
+}
+
+Result<RevisedAnswer> Session::Revise(const Problem& problem, const Revision& revision,
+                                      const AllocateOptions& options) const {
+  return api::Guarded([&]() -> Result<RevisedAnswer> {
+    if (auto error = api::FindBadOption(options)) return *std::move(error);
+    const Result<AllocateAnswer> before = Allocate(problem, options);
+    if (!before) return before.Error();
+    return api::FindOr<RevisedAnswer>(
+        content_->answers, api::KeyOf(problem, revision, options), [&] {
+          return before->allocation ? api::ReviseAllocation(*before->allocation, revision, options)
+                                    : api::ReviseUnplaced(problem, revision, options);
+        });
   });
 }
 

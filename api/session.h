@@ -45,6 +45,9 @@ class TESSERA_API Session {
                               const PlanOptions& options = {}) const;
   Result<AllocateAnswer> Allocate(const Problem& problem,
                                   const AllocateOptions& options = {}) const;
+  // tessera::Revise of the answer of Allocate to the problem, which is mostly known.
+  Result<RevisedAnswer> Revise(const Problem& problem, const Revision& revision,
+                               const AllocateOptions& options = {}) const;
   Result<TileAnswer> FindTiles(const Network& network, const Profile& profile,
                                const TileOptions& options = {}) const;
 

@@ -1,0 +1,81 @@
+#include "tessera/search/allocate/kept_offsets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/search/allocate/portfolio.h"
+
+// A placement changes little when few buffers do:
+//
+//     address                       the buffer x grew. Everything else stays where it was if
+//        ^   .---.                  the free addresses suffice (first try). Else the buffers that
+//        |   | b | .----.           live together with x may move too (second try): b and c, not
+//        |   '---' | c  | .---.     d.
+//        |  .--x--------. | d |
+//        '--'-----------'-'---'--> step
+//
+// The buffers that stay are buffers with fixed offsets, so every engine and every constraint of a
+// Problem takes part, and no code of its own decides what fits. A wider circle than the second is
+// not tried: a search from the beginning costs little more.
+namespace tessera::search::allocate {
+namespace {
+
+using problem::Problem;
+
+constexpr int64_t kNodesPerBuffer = 2;
+
+// Whether a buffer without a former offset lives at some step of the buffer, by sweeping over both.
+std::vector<bool> LivesWithChanged(const Problem& problem,
+                                   std::span<const std::optional<problem::Bytes>> former) {
+  std::vector<problem::Lifespan> changed;
+  for (size_t i = 0; i < former.size(); ++i) {
+    const auto& lifespans = problem.buffers[i].lifespans;
+    if (!former[i]) changed.insert(changed.end(), lifespans.begin(), lifespans.end());
+  }
+  std::sort(changed.begin(), changed.end(),
+            [](const auto& a, const auto& b) { return a.lower < b.lower; });
+  std::vector<problem::Step> latest;  // end of the changed lifespans up to each
+  for (const problem::Lifespan& lifespan : changed)
+    latest.push_back(std::max(latest.empty() ? lifespan.upper : latest.back(), lifespan.upper));
+  const auto meets = [&](const problem::Lifespan& lifespan) {
+    const auto behind =
+        std::lower_bound(changed.begin(), changed.end(), lifespan.upper,
+                         [](const auto& a, problem::Step step) { return a.lower < step; });
+    return behind != changed.begin() &&
+           latest[static_cast<size_t>(behind - changed.begin()) - 1] > lifespan.lower;
+  };
+  std::vector<bool> lives(former.size());
+  for (size_t i = 0; i < former.size(); ++i) {
+    const auto& lifespans = problem.buffers[i].lifespans;
+    lives[i] = std::any_of(lifespans.begin(), lifespans.end(), meets);
+  }
+  return lives;
+}
+
+}  // namespace
+
+base::Expected<std::optional<problem::Result>> KeepOffsets(
+    const Problem& problem, std::span<const std::optional<problem::Bytes>> former,
+    problem::Bytes capacity, std::span<const problem::Engine* const> engines,
+    const base::Stop& stop) {
+  std::vector<bool> moves(former.size());
+  for (size_t i = 0; i < former.size(); ++i) moves[i] = !former[i];
+  for (const bool widens : {false, true}) {
+    if (widens) moves = LivesWithChanged(problem, former);
+    Problem pinned = problem;
+    for (size_t i = 0; i < former.size(); ++i) {
+      if (!moves[i]) pinned.buffers[i].offset = former[i];
+    }
+    AllocateOptions options;
+    options.capacity = capacity;
+    options.budget.units = kNodesPerBuffer * static_cast<int64_t>(former.size());
+    options.stop = &stop;
+    base::Expected<problem::Result> result = Allocate(pinned, nullptr, 0, engines, options);
+    if (!result) return base::Unexpected(result.error());
+    if (result->allocation) return std::optional(*std::move(result));
+    if (stop.Requested()) break;
+  }
+  return std::optional<problem::Result>();
+}
+
+}  // namespace tessera::search::allocate
