@@ -66,6 +66,9 @@ class HomeCapacity {
   std::optional<base::Diagnostic> FindOverflow(graph::Interval interval,
                                                const std::vector<int>& kept) const;
 
+  // Whether every home has space for all of its tensors at the same time.
+  bool HoldsEverything() const { return find_ == nullptr; }
+
  private:
   // Empty if every home has space for all of its tensors at the same time.
   std::function<std::optional<base::Diagnostic>(graph::Interval, const std::vector<int>&)> find_;

@@ -45,28 +45,27 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
   return std::nullopt;
 }
 
-// After a stop, the plan claims only what can be reproduced.
-void ClaimAfterStop(const answer::PartitionOptions& options, answer::PartitionResult& result) {
+// After a stop, the plan claims only what can be reproduced. It may be the result of the first of
+// several related searches, of which the stop ended this or another one.
+void ClaimAfterStop(const plan::Objective& objective, bool is_out_of_memory,
+                    answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
   plan.run.cut_off = true;
-  if (options.stop->IsOutOfMemory())
+  if (is_out_of_memory)
     plan.notes.emplace_back("the memory limit was reached, which ended the search");
   for (plan::Subgraph& subgraph : plan.subgraphs)
     subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);
-  answer::ClaimByBound(plan);
-  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-}
-
-// Records in the plan how it was found.
-void Record(const graph::Graph& graph, const answer::PartitionOptions& options,
-            answer::PartitionResult& result) {
-  plan::Plan& plan = *result.plan;
-  plan.run = answer::RecordOf(graph, plan, options);
-  if (plan.run.cut_off) plan.baseline = result.alone;
+  const plan::Objective expected = WithoutRatios(objective);
+  plan.baseline = result.alone;
+  if (result.alone_for.weights != expected.weights || result.alone_for.limits != expected.limits)
+    plan.baseline.reset();
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
+  if (plan.baseline && scale) plan.baseline->score = scale->ScoreOf(plan.baseline->totals);
   if (!plan.baseline)
     plan.notes.emplace_back(
         "the search was stopped before all operators were tried alone: there is no baseline");
-  if (plan.run.cut_off) ClaimAfterStop(options, result);
+  answer::ClaimByBound(plan);
+  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
 }
 
 void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEngines& cached) {
@@ -116,7 +115,12 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
   base::FreeUnlessAtEnd(std::move(search), network_context.stop);
   base::FreeUnlessAtEnd(std::move(prices), network_context.stop);
   if (!result) return result;
-  if (result->plan) Record(graph, options, *result);
+  result->alone_for = options.objective;
+  if (result->plan) {
+    result->plan->run = answer::RecordOf(graph, *result->plan, options);
+    // Searches that compare plans need the claims of this one.
+    if (result->plan->run.cut_off) answer::ClaimByBound(*result->plan);
+  }
   ReportCache(options, cached);
   return result;
 }
@@ -220,15 +224,15 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
                                         const answer::PartitionOptions& asked) {
     return SearchForLimits(each, profile, asked, search_objective);
   };
-  try {
-    base::Expected<answer::PartitionResult> result =
-        SearchAndJudge(network, profile, options, search_all);
-    // The plan may be that of the first of several searches, of which the stop ended another.
-    if (result && result->plan && !result->plan->run.cut_off && stop.HasCutOff())
-      ClaimAfterStop(options, *result);
+  const auto finish = [&](base::Expected<answer::PartitionResult> result) {
+    if (result && result->plan && (result->plan->run.cut_off || stop.HasCutOff()))
+      ClaimAfterStop(options.objective, stop.IsOutOfMemory(), *result);
     return result;
+  };
+  try {
+    return finish(SearchAndJudge(network, profile, options, search_all));
   } catch (const std::bad_alloc&) {
-    return SearchLittle(network, profile, options);
+    return finish(SearchLittle(network, profile, options));
   }
 }
 

@@ -75,7 +75,7 @@ class RatioSearch {
             tiling::Engines(asked.Options().engines.begin(), asked.Options().engines.end())) {}
 
   base::Expected<answer::PartitionResult> Run() {
-    const plan::Objective related = WithoutRatios();
+    const plan::Objective related = WithoutRatios(scale_.Objective());
     if (auto fault = TryRelated(related)) return base::Unexpected(*std::move(fault));
     if (!best_.plan) return std::move(best_);
     for (const plan::Metric* ratio : plan::kRatioMetrics) {
@@ -97,19 +97,6 @@ class RatioSearch {
   }
 
  private:
-  // The weights of ratios on their numerators: in a mean, both are relative to their bounds.
-  plan::Objective WithoutRatios() const {
-    plan::Objective objective = scale_.Objective();
-    for (const plan::Metric* ratio : plan::kRatioMetrics) {
-      const std::string name(ratio->name);
-      const auto weight = objective.weights.find(name);
-      if (weight == objective.weights.end()) continue;
-      objective.weights[std::string(NumeratorOf(*ratio))] += weight->second;
-      objective.weights.erase(name);
-    }
-    return objective;
-  }
-
   answer::PartitionOptions Remembering() const {
     answer::PartitionOptions options = asked_.Options();
     if (options.cached == nullptr) options.cached = &remembering_;
@@ -145,8 +132,7 @@ class RatioSearch {
     return std::nullopt;
   }
 
-  // A plan that is proven replaces one of equal score. The layer-by-layer plan stays that of the
-  // related objective: for a ratio alone, the slowest tiles would be the best.
+  // A plan that is proven replaces one of equal score. The layer-by-layer plan stays.
   std::optional<base::Diagnostic> TryItself() {
     answer::PartitionOptions options = Remembering();
     base::Expected<answer::PartitionResult> found = asked_.Run(options);
@@ -154,8 +140,7 @@ class RatioSearch {
     if (!found->plan ||
         (!IsBetter(*found->plan) && !(found->plan->proven && IsAsGood(*found->plan))))
       return std::nullopt;
-    found->plan->baseline = best_.plan->baseline;
-    best_ = *std::move(found);
+    Replace(*std::move(found));
     return answer::CheckWellFormed(*best_.plan);
   }
 
@@ -186,9 +171,16 @@ class RatioSearch {
     run.most_work = best_.plan->run.most_work;
     run.max_operators = best_.plan->run.max_operators;
     run.keeps_boundaries = best_.plan->run.keeps_boundaries;
-    found->plan->baseline = best_.plan->baseline;
-    best_ = *std::move(found);
+    Replace(*std::move(found));
     return Claim();
+  }
+
+  // All but the layer-by-layer plan.
+  void Replace(answer::PartitionResult found) {
+    found.plan->baseline = std::move(best_.plan->baseline);
+    found.alone = std::move(best_.alone);
+    found.alone_for = std::move(best_.alone_for);
+    best_ = std::move(found);
   }
 
   const RelatedSearch& asked_;
@@ -212,6 +204,17 @@ bool WeighsRatios(const plan::Objective& objective) {
     const plan::Metric* metric = plan::FindMetric(weight.first);
     return metric != nullptr && metric->joining == plan::Joining::kRatio;
   });
+}
+
+plan::Objective WithoutRatios(plan::Objective objective) {
+  for (const plan::Metric* ratio : plan::kRatioMetrics) {
+    const std::string name(ratio->name);
+    const auto weight = objective.weights.find(name);
+    if (weight == objective.weights.end()) continue;
+    objective.weights[std::string(NumeratorOf(*ratio))] += weight->second;
+    objective.weights.erase(name);
+  }
+  return objective;
 }
 
 base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,

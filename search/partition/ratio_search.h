@@ -12,6 +12,11 @@ std::string_view NumeratorOf(const plan::Metric& ratio);
 
 bool WeighsRatios(const plan::Objective& objective);
 
+// The objective with the weights of ratios on their numerators: in a mean, both are relative to
+// their bounds. The layer-by-layer plan is the best for this objective, as for a ratio alone the
+// slowest tiles would be the best.
+plan::Objective WithoutRatios(plan::Objective objective);
+
 // The best plan of several searches (ratio_search.cc), for an objective that weighs ratios.
 base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
                                                         const hw_profiles::Profile& profile,

@@ -71,6 +71,8 @@ base::Expected<answer::PartitionResult> SearchForTransfers(const graph::Graph& g
     plan.scope = best->plan->scope;
     plan.proven = best->plan->proven;
     plan.baseline = best->plan->baseline;
+    other->alone = best->alone;
+    other->alone_for = best->alone_for;
     plan.run = best->plan->run;
     for (plan::Subgraph& subgraph : plan.subgraphs) {
       subgraph.largest_proven = answer::IsWholeOutput(plan.network, subgraph);

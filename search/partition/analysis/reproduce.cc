@@ -12,6 +12,7 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/ratio_search.h"
 
 namespace tessera::search::partition::analysis {
 namespace {
@@ -180,10 +181,15 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   if (!plan.run.searched || plan.run.cut_off) {
     Comparison comparison(plan, "a search that cannot be repeated");
     const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
-    if (scale) {
-      comparison.AgainstBounds(answer::FindBaseline(plan, *scale, own.engines, own.threads));
+    // A partition that was given has the best layer-by-layer plan of its own objective.
+    const base::Expected<cost::Scale> of_baseline = cost::Scale::Make(
+        plan.run.searched ? WithoutRatios(plan.objective) : plan.objective, plan.lower_bounds);
+    if (scale && of_baseline) {
+      plan::Baseline baseline = answer::FindBaseline(plan, *of_baseline, own.engines, own.threads);
+      baseline.score = scale->ScoreOf(baseline.totals);
+      comparison.AgainstBounds(baseline);
     } else {
-      comparison.Say(scale.error().message);
+      comparison.Say(scale ? of_baseline.error().message : scale.error().message);
     }
     return finish(comparison);
   }

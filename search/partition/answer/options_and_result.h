@@ -91,8 +91,10 @@ struct PartitionResult {
       std::nullopt;  // kInfeasible: the proof that the independent judge accepted
   std::optional<double> without_prefetch =
       std::nullopt;  // the plan's score before constants were prefetched
-  std::optional<plan::Baseline> alone =
-      std::nullopt;  // of the plan's network, if it was known before a stop
+  // the layer-by-layer plan of the plan's network, if it was known before a stop, and the objective
+  // that it is the best for
+  std::optional<plan::Baseline> alone = std::nullopt;
+  plan::Objective alone_for = {};
 };
 
 // Lower bounds of every plan, for any subgraphs and tiles.

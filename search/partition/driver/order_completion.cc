@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/homes.h"
 #include "tessera/search/partition/driver/order_search.h"
 
 // The last steps of an order search: tiles cut along the axes that the profile names for later
@@ -89,6 +90,18 @@ std::optional<base::Diagnostic> OrderSearch::BreakTies() {
     }
   }
   return std::nullopt;
+}
+
+// Whether an operator alone may have less space in one order than in another: tensors whose home is
+// the tile memory stay there while it runs, or homes may overflow.
+bool OrderSearch::SinglesDependOnOrder() const {
+  const graph::Graph& graph = network_context_.graph;
+  const hw_profiles::Profile& profile = network_context_.profile;
+  for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+    const base::TensorRole role = encoder::program::RoleAtHome(graph, tensor);
+    if (encoder::program::HomeOf(graph, profile, tensor, role) == profile.tile_memory) return true;
+  }
+  return !encoder::program::HomeCapacity(graph, profile).HoldsEverything();
 }
 
 // Converts the baseline of the network in another order to the order of the file.

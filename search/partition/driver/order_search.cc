@@ -374,7 +374,9 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
   if (!taken) return taken;
   answer::PartitionResult result = *std::move(taken);
   if (result.plan) {
-    if (alone_) result.alone = BaselineOf(*alone_, result.plan->network);
+    const bool is_first = incumbent_.network == networks_.front().get();
+    if (alone_ && (is_first || !SinglesDependOnOrder()))
+      result.alone = BaselineOf(*alone_, result.plan->network);
     StateOrders(*result.plan);
     result.status = result.plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
     const orders::Order& order = incumbent_.network->InOrder();

@@ -182,6 +182,7 @@ class OrderSearch {
   base::Expected<answer::PartitionResult>
   TakeResult();  // of the incumbent, with constants prefetched if requested
   base::Expected<answer::PartitionResult> Finish();
+  bool SinglesDependOnOrder() const;
   plan::Baseline BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const;
   void StateOrders(plan::Plan& plan) const;
   void Qualify(answer::PartitionResult& result) const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "files.h"
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/base/stop.h"
@@ -17,6 +18,7 @@
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/orders/low_memory_orders.h"
 #include "tessera/search/partition/analysis/front.h"
+#include "tessera/search/partition/analysis/reproduce.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/feasible_frontier.h"
@@ -56,6 +58,15 @@ int ForEachPoll(int64_t polls, const Run& run) {
 
 void ExpectRight(const plan::Plan& plan) {
   for (const plan::verify::Violation& violation : plan::verify::Validate(plan))
+    ADD_FAILURE() << violation.message;
+}
+
+// Claims that the check of a plan makes again.
+void ExpectConfirmed(const plan::Plan& plan, const partition::answer::PartitionOptions& options) {
+  const partition::analysis::Reproduction again = partition::analysis::Reproduce(
+      plan, {tiling::Engines(options.engines.begin(), options.engines.end())});
+  EXPECT_TRUE(again.finished);
+  for (const plan::verify::Violation& violation : again.violations)
     ADD_FAILURE() << violation.message;
 }
 
@@ -103,6 +114,8 @@ int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions
     const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
     ASSERT_TRUE(result) << result.error().message;
     ExpectHonest(*result, *whole);
+    options.stop = nullptr;
+    if (result->plan) ExpectConfirmed(*result->plan, options);
   });
 }
 
@@ -151,6 +164,24 @@ TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
   options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
   options.prefetch = true;
   EXPECT_GE(CutOffEverywhere(subject, options), 20);
+}
+
+// The plan may be that of a related search, and the operators may not fit alone in the order of the
+// file.
+TEST(Stops, EndRelatedSearchesAtEachPoll) {
+  const auto faults = [](const std::string& name) {
+    return Subject{NetworkIn("tests/data/faults/" + name + ".net.json"),
+                   ProfileIn("tests/data/faults/" + name + ".hw.json")};
+  };
+  const Subject six = faults("six_operators");
+  const auto under = [](const std::string& metric) {
+    return KeepingWherePossible({.weights = {{metric, 1}}, .limits = {{"latency", 1721}}});
+  };
+  EXPECT_GE(CutOffEverywhere(six, under("power")), 20);
+  EXPECT_GE(CutOffEverywhere(six, under("bandwidth_average")), 20);
+  EXPECT_GE(CutOffEverywhere(six, under("off_chip_bytes")), 20);
+  const partition::answer::PartitionOptions peak = KeepingWherePossible(Minimise("peak"));
+  EXPECT_GE(CutOffEverywhere(faults("order_of_outputs"), peak), 20);
 }
 
 TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
