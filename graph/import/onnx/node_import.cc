@@ -127,6 +127,10 @@ base::Expected<void> NodeImport::Take(const common::Node& node) {
 
 // For operators that fold: a constant operand must not hide an error.
 base::Expected<void> NodeImport::CheckAttributes(const common::Node& node) const {
+  if (const auto fault = FindMisshapenOperand(draft_, node)) {
+    return base::Unexpected(
+        common::FaultAt(file_name_, node, fault->reason, fault->expected, fault->hint));
+  }
   if (node.type != "Transpose" || !node.domain.empty() || !node.HasInput(0)) return {};
   const auto permutation = common::ReadPermutation(node, draft_.ShapeOf(node.inputs[0]).size());
   if (permutation) return {};

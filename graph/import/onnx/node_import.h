@@ -68,6 +68,10 @@ bool MakesRandomNumbers(const common::Node& node);
 // Why a node without a translation becomes a barrier.
 std::string ReasonOfUnknown(const common::Node& node);
 
+// The first operand whose shape contradicts the definition of its operator (check_shapes.cc).
+std::optional<common::Obstacle> FindMisshapenOperand(const common::Draft& draft,
+                                                     const common::Node& node);
+
 // The multiply-accumulates of a node that becomes an opaque operator, if its definition and shapes
 // determine them exactly; otherwise nullopt: its work is unknown. A fault if they exceed 2^62.
 // `outputs` is the knowledge about the node's outputs.

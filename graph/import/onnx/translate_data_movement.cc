@@ -168,6 +168,20 @@ common::Outcome GatherPicked(common::Translation& node, int axis, std::vector<in
   return common::AsOutcome(node.Reshape(*made, shape, ""));
 }
 
+// All inputs of a concatenation agree but along its axis.
+common::Outcome ExpectJoinable(const common::Translation& node, size_t input, int axis) {
+  const auto without = [axis](Shape shape) {
+    if (static_cast<size_t>(axis) < shape.size()) shape[static_cast<size_t>(axis)] = 0;
+    return shape;
+  };
+  const Shape& shape = node.ShapeOf(input);
+  const Shape& first = node.ShapeOf(0);
+  if (without(shape) == without(first)) return {};
+  return common::Fault("input " + std::to_string(input + 1) + " has shape " + ops::ToText(shape) +
+                           ", and input 1 has " + ops::ToText(first),
+                       "shapes that agree but along axis " + std::to_string(axis));
+}
+
 common::Outcome TranslateConcat(common::Translation& node) {
   std::vector<size_t> before;
   std::vector<size_t> behind;
@@ -179,6 +193,7 @@ common::Outcome TranslateConcat(common::Translation& node) {
     if (!axis)
       return common::Fault(AxisText(node.Source().Int("axis", 1), node.ShapeOf(i)),
                            "an axis of every input");
+    if (auto fits = ExpectJoinable(node, i, *axis); !fits) return fits;
     if (node.ShapeOf(i)[static_cast<size_t>(*axis)] == 0) continue;
     if (node.IsFeature(i)) {
       if (!behind.empty()) return common::Barrier("a constant stands between its features");

@@ -147,7 +147,8 @@ TEST(OnnxFault, TablesThatDoNotFit) {
   expect("ConvTranspose", {1, 4, 8, 8}, {{4, 6, 3, 3}, {4}}, "[6]", "operand 3 has shape [4]");
   expect("LayerNormalization", {1, 5, 8}, {{7}}, "a shape that broadcasts to [1, 5, 8]",
          "operand 2 has shape [7]");
-  expect("InstanceNormalization", {1, 4, 8, 8}, {{4}, {8}}, "[4]", "operand 3 has shape [8]");
+  expect("InstanceNormalization", {1, 4, 8, 8}, {{4}, {8}}, "[4]",
+         "operand 3, 'w1', has shape [8]");
   expect("Gemm", {2, 4}, {{4, 6}, {5}}, "a shape that broadcasts to [2, 6]",
          "operand 3 has shape [5]");
 }
@@ -360,6 +361,100 @@ TEST(Dimensions, NeedAnExtentEach) {
   import::common::ImportOptions options;
   options.dims = {{"batch", 2}, {"width", 5}};
   EXPECT_EQ(Describe(MustImportGraph(model, options)), "elementwise add (a, b) -> y [2, 3, 5]\n");
+}
+
+// Operators of which one operand has another shape than its definition requires.
+struct Misshapen {
+  std::string type;
+  std::vector<std::pair<Ints, int>> operands;  // shape and element type
+  std::string message;
+  std::string expected;
+  Attributes attributes = {};
+};
+
+const std::vector<Misshapen>& AllMisshapen() {
+  static const std::vector<Misshapen> all = {
+      {"BatchNormalization",
+       {{{1, 4, 8, 8}, kFloat}, {{8}, kFloat}, {{4}, kFloat}, {{4}, kFloat}, {{4}, kFloat}},
+       "operand 2, 'x1', has shape [8]",
+       "[4]"},
+      {"ConvInteger",
+       {{{1, 4, 8, 8}, kUint8}, {{4, 4, 3, 3}, kUint8}, {{5}, kUint8}},
+       "operand 3, 'x2', has shape [5]",
+       "one value"},
+      {"QLinearConv",
+       {{{1, 4, 8, 8}, kUint8},
+        {{}, kFloat},
+        {{}, kUint8},
+        {{6, 4, 3, 3}, kUint8},
+        {{5}, kFloat},
+        {{}, kUint8},
+        {{}, kFloat},
+        {{}, kUint8}},
+       "operand 5, 'x4', has shape [5]",
+       "[6] or one value"},
+      {"LSTM",
+       {{{3, 2, 5}, kFloat},
+        {{1, 16, 5}, kFloat},
+        {{1, 16, 4}, kFloat},
+        {{1, 32}, kFloat},
+        {{2}, kInt32},
+        {{1, 1, 4}, kFloat}},
+       "operand 6, 'x5', has shape [1, 1, 4]",
+       "[1, 2, 4]",
+       {{"hidden_size", int64_t{4}}}},
+      {"GatherElements",
+       {{{1, 4, 8, 8}, kFloat}, {{1, 4, 8}, kInt64}},
+       "has shape [1, 4, 8]",
+       "[any, any, any, any]"},
+      {"ScatterElements",
+       {{{1, 4, 8, 8}, kFloat}, {{1, 2, 8, 8}, kInt64}, {{1, 3, 8, 8}, kFloat}},
+       "operand 3",
+       "[1, 2, 8, 8]"},
+      {"ScatterND",
+       {{{4, 4, 8, 8}, kFloat}, {{2, 1}, kInt64}, {{3, 4, 8, 8}, kFloat}},
+       "operand 3",
+       "[2, 4, 8, 8]"},
+      {"OneHot", {{{4}, kInt64}, {{}, kInt64}, {{3}, kFloat}}, "operand 3", "[2]"},
+      {"RoiAlign",
+       {{{1, 4, 8, 8}, kFloat}, {{3, 5}, kFloat}, {{3}, kInt64}},
+       "operand 2",
+       "[any, 4]"},
+      {"MaxUnpool",
+       {{{1, 4, 8, 8}, kFloat}, {{1, 4, 4, 4}, kInt64}},
+       "operand 2",
+       "[1, 4, 8, 8]",
+       {{"kernel_shape", Ints{2, 2}}}},
+      {"Slice", {{{1, 4, 8, 8}, kFloat}, {{4}, kInt64}, {{3}, kInt64}}, "operand 3", "[4]"},
+      {"Pad", {{{1, 4, 8, 8}, kFloat}, {{7}, kInt64}}, "operand 2", "[8]"},
+      {"Concat",
+       {{{1, 4, 8, 8}, kFloat}, {{1, 4, 8, 7}, kFloat}},
+       "input 2 has shape [1, 4, 8, 7]",
+       "agree but along axis 1",
+       {{"axis", int64_t{1}}}},
+  };
+  return all;
+}
+
+TEST(OnnxFault, OperandsOfOtherShapesThanTheirOperatorTakes) {
+  for (const Misshapen& each : AllMisshapen()) {
+    for (const bool last_is_constant : {false, true}) {
+      SCOPED_TRACE(each.type);
+      ModelBuilder model(16);
+      std::vector<std::string> operands;
+      for (const auto& [shape, type] : each.operands) {
+        const std::string name = "x" + std::to_string(operands.size());
+        if (last_is_constant && operands.size() + 1 == each.operands.size()) {
+          operands.push_back(model.Weight(name, shape, type));
+        } else {
+          operands.push_back(model.Input(name, {shape.begin(), shape.end()}, type));
+        }
+      }
+      model.Add(each.type, operands, "y", each.attributes);
+      model.Output("y", {1});
+      ExpectFault(model.Bytes(), each.message, each.expected);
+    }
+  }
 }
 
 TEST(Dimensions, WithoutASymbolGoByTheirPlace) {
