@@ -18,6 +18,7 @@ using problem::Problem;
 constexpr size_t kMostBuffers = 4'096;
 constexpr size_t kMostSeeds = 256;
 constexpr size_t kMostToChooseFrom = 64;
+constexpr int64_t kMostVisits = 30'000'000;  // of a buffer in the list of another
 
 class StackSearch {
  public:
@@ -30,22 +31,64 @@ class StackSearch {
     std::stable_sort(buffers_.begin(), buffers_.end(),
                      [&](int a, int b) { return size(a) > size(b); });
     for (const int i : buffers_) sizes_.push_back(size(i));
-    for (size_t i = 0; i < buffers_.size(); ++i) {
-      for (size_t j = 0; j < buffers_.size(); ++j) {
-        if (i != j && conflicts(buffers_[i], buffers_[j])) near_[i].push_back(j);
-      }
-    }
+    number_.assign(problem.buffers.size(), kAbsent);
+    for (size_t i = 0; i < buffers_.size(); ++i) number_[static_cast<size_t>(buffers_[i])] = i;
+    Connect(problem, conflicts);
   }
 
   std::vector<std::vector<int>> Run() {
     std::vector<std::vector<int>> stacks;
-    for (size_t seed = 0; seed < std::min(buffers_.size(), kMostSeeds); ++seed) {
-      for (const bool by_choice : {false, true}) stacks.push_back(Grow(seed, by_choice));
+    for (size_t seed = 0, grown = 0; seed < buffers_.size() && grown < kMostSeeds; ++seed) {
+      if (!is_separate_[seed]) continue;
+      ++grown;
+      for (const bool by_choice : {false, true}) {
+        if (visits_ < kMostVisits) stacks.push_back(Grow(seed, by_choice));
+      }
     }
     return stacks;
   }
 
  private:
+  static constexpr size_t kAbsent = static_cast<size_t>(-1);
+
+  // Which buffers conflict: those that meet in a sweep over the lifespans, unless they may share
+  // addresses, and those that relations separate.
+  void Connect(const Problem& problem, const Conflicts& conflicts) {
+    std::vector<std::pair<problem::Lifespan, size_t>> lives;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      for (const problem::Lifespan& lifespan :
+           problem.buffers[static_cast<size_t>(buffers_[i])].lifespans)
+        lives.emplace_back(lifespan, i);
+    }
+    std::sort(lives.begin(), lives.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.lower, a.second) < std::pair(b.first.lower, b.second);
+    });
+    std::vector<std::pair<problem::Step, size_t>> alive;
+    for (const auto& [lifespan, i] : lives) {
+      std::erase_if(alive, [&](const auto& other) { return other.first <= lifespan.lower; });
+      for (const auto& [end, j] : alive) {
+        if (i == j || !conflicts(buffers_[i], buffers_[j])) continue;
+        near_[i].push_back(j);
+        near_[j].push_back(i);
+      }
+      alive.emplace_back(lifespan.upper, i);
+    }
+    is_separate_.assign(buffers_.size(), false);
+    for (const problem::Relation& relation : problem.relations) {
+      const size_t i = number_[static_cast<size_t>(relation.first)];
+      const size_t j = number_[static_cast<size_t>(relation.second)];
+      if (relation.kind != problem::RelationKind::kSeparate || i == kAbsent || j == kAbsent)
+        continue;
+      near_[i].push_back(j);
+      near_[j].push_back(i);
+      is_separate_[i] = is_separate_[j] = true;
+    }
+    for (std::vector<size_t>& list : near_) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+
   std::vector<int> Grow(size_t seed, bool by_choice) {
     std::vector<int> stack = {buffers_[seed]};
     std::vector<size_t> left = near_[seed];
@@ -59,6 +102,7 @@ class StackSearch {
   }
 
   std::vector<size_t> NearIn(std::span<const size_t> left, size_t next) {
+    visits_ += static_cast<int64_t>(left.size() + 2 * near_[next].size());
     for (const size_t i : near_[next]) is_near_[i] = true;
     std::vector<size_t> kept;
     std::copy_if(left.begin(), left.end(), std::back_inserter(kept),
@@ -85,6 +129,9 @@ class StackSearch {
   std::vector<Bytes> sizes_;
   std::vector<std::vector<size_t>> near_;  // ascending
   std::vector<bool> is_near_;              // of one buffer, while it is in use
+  std::vector<bool> is_separate_;          // from some buffer, by a relation
+  std::vector<size_t> number_;             // by buffer of the problem: its position
+  int64_t visits_ = 0;
 };
 
 }  // namespace
