@@ -23,6 +23,11 @@ bool Stop::Requested() const {
   return requested;
 }
 
+bool Stop::IsInterrupted() const {
+  return requested_.load(std::memory_order_relaxed) ||
+         (parent_ != nullptr && parent_->IsInterrupted());
+}
+
 bool Stop::HasEndedProcess() const {
   return (ends_process_ && Requested()) || (parent_ != nullptr && parent_->HasEndedProcess());
 }

@@ -56,6 +56,9 @@ class Stop {
 
   bool Requested() const;
 
+  // Whether it, or a parent, was stopped by a request, not only by a deadline or a memory limit.
+  bool IsInterrupted() const;
+
   // The number of polls of a Stop made with AtPoll, including polls through Stops that have it as
   // their parent; 0 for other Stops.
   int64_t Polls() const { return polls_.load(std::memory_order_relaxed); }

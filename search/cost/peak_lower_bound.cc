@@ -55,7 +55,7 @@ using graph::Graph;
 using hw_profiles::Profile;
 using problem::Bytes;
 
-constexpr int64_t kMostSteps = 4'000'000;
+constexpr int64_t kMostSteps = 500'000;
 
 // All operators that depend on one operator, and the operators between.
 class Behind {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
 #include "tessera/search/partition/paths/path_search.h"
 
@@ -14,6 +16,9 @@ constexpr size_t kMostLarger = 128;
 
 // Intervals that are examined between two looks at what limits the work, on any number of threads.
 constexpr size_t kTogether = 4;
+
+// How long an interrupt waits for the layer-by-layer plan.
+constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(80);
 
 }  // namespace
 
@@ -65,8 +70,11 @@ bool PathSearch::DecideSingles(const base::Stop& stop) {
   return decided;
 }
 
-// If one does not fit, the others are of no use.
+// If one does not fit, the others are of no use. A deadline waits for a layer-by-layer plan; an
+// interrupt only for a moment.
 void PathSearch::DecideSinglesInHaste() {
+  using Clock = base::Stop::Clock;
+  std::optional<Clock::time_point> interrupted;
   const auto fits = [this](size_t index) {
     const std::span<const choices::Choice> known = ChoicesAt(index).Choices();
     return std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
@@ -83,6 +91,9 @@ void PathSearch::DecideSinglesInHaste() {
       tasks.emplace_back([&single = ChoicesAt(index)] { single.ExpandInHaste(); });
     RunOn(some, tasks);
     if (!std::all_of(some.begin(), some.end(), fits)) return;
+    if (!Context().stop.IsInterrupted()) continue;
+    if (!interrupted) interrupted = Clock::now();
+    if (Clock::now() - *interrupted > kAfterInterrupt) return;
   }
 }
 
