@@ -1,0 +1,127 @@
+#include "tessera/search/off_chip/tile_aware.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+
+namespace tessera::search::off_chip {
+
+namespace {
+
+class Placement {
+ public:
+  Placement(std::span<const TiledTensor> tensors, std::span<const std::vector<Item>> peers)
+      : tensors_(tensors), peers_(peers), bases_(tensors.size(), -1) {
+    for (const TiledTensor& tensor : tensors) wholes_.push_back({{{0, tensor.size}}, tensor.whole});
+  }
+
+  std::optional<std::vector<Bytes>> Run(const std::vector<size_t>& order, const base::Stop& stop) {
+    base::PolledWork work(&stop);
+    for (const size_t tensor : order) {
+      Bytes base = FirstRegion(tensor);
+      while (const Bytes collision = CollisionAt(tensor, base)) {
+        if (!work.Continues(static_cast<int64_t>(peers_[tensor].size()))) return std::nullopt;
+        base = base::RoundUp(base + collision, tensors_[tensor].alignment);
+      }
+      bases_[tensor] = base;
+    }
+    return std::move(bases_);
+  }
+
+ private:
+  const TensorTile& TileAt(size_t tensor, int tile) const {
+    return tile < 0 ? wholes_[tensor] : tensors_[tensor].tiles[static_cast<size_t>(tile)];
+  }
+
+  // The lowest address with room, among placed tensors that are whole while this one is.
+  Bytes FirstRegion(size_t tensor) const {
+    std::vector<AddressRange> taken;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (bases_[i] >= 0 && Meet(tensors_[i].whole, tensors_[tensor].whole))
+        taken.push_back({bases_[i], bases_[i] + tensors_[i].size});
+    }
+    std::sort(taken.begin(), taken.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    Bytes base = 0;
+    for (const AddressRange& range : taken) {
+      if (range.begin >= base + tensors_[tensor].size) break;
+      base = std::max(base, base::RoundUp(range.end, tensors_[tensor].alignment));
+    }
+    return base;
+  }
+
+  static bool Meet(Lifespan a, Lifespan b) { return a.lower < b.upper && b.lower < a.upper; }
+
+  // The size of the first collision; 0 if there is none.
+  Bytes CollisionAt(size_t tensor, Bytes base) const {
+    for (int tile = -1; tile < static_cast<int>(tensors_[tensor].tiles.size()); ++tile) {
+      const TensorTile& own = TileAt(tensor, tile);
+      for (const Item& peer : peers_[tensor]) {
+        const auto other = static_cast<size_t>(peer.tensor);
+        if (bases_[other] < 0 || !Meet(own.life, peer.life)) continue;
+        const Bytes collision = CollisionSize(own, base, TileAt(other, peer.tile), bases_[other]);
+        if (collision != 0) return collision;
+      }
+    }
+    return 0;
+  }
+
+  std::span<const TiledTensor> tensors_;
+  std::span<const std::vector<Item>> peers_;
+  std::vector<TensorTile> wholes_;  // by tensor
+  std::vector<Bytes> bases_;        // -1: not placed yet
+};
+
+std::vector<size_t> Sequence(std::span<const TiledTensor> tensors,
+                             std::span<const std::vector<Item>> peers, TensorOrder order) {
+  const auto key = [&](size_t i) {
+    const Lifespan life = tensors[i].Life();
+    const int64_t lifetime = life.upper - life.lower;
+    switch (order) {
+      case TensorOrder::kSize:
+        return std::pair(tensors[i].size, lifetime);
+      case TensorOrder::kLifetime:
+        return std::pair(lifetime, tensors[i].size);
+      case TensorOrder::kPeers:
+        break;
+    }
+    return std::pair(static_cast<int64_t>(peers[i].size()), tensors[i].size);
+  };
+  std::vector<size_t> sequence(tensors.size());
+  std::iota(sequence.begin(), sequence.end(), size_t{0});
+  std::stable_sort(sequence.begin(), sequence.end(),
+                   [&](size_t a, size_t b) { return key(a) > key(b); });
+  return sequence;
+}
+
+}  // namespace
+
+Bytes PeakOf(std::span<const TiledTensor> tensors, std::span<const Bytes> bases) {
+  Bytes peak = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) peak = std::max(peak, bases[i] + tensors[i].size);
+  return peak;
+}
+
+std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
+                                                 TensorOrder order, const base::Stop& stop) {
+  const std::vector<std::vector<Item>> peers = FindPeers(tensors);
+  return Placement(tensors, peers).Run(Sequence(tensors, peers, order), stop);
+}
+
+std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
+                                                 const base::Stop& stop) {
+  const std::vector<std::vector<Item>> peers = FindPeers(tensors);
+  std::optional<std::vector<Bytes>> best;
+  for (const TensorOrder order : kTensorOrders) {
+    std::optional<std::vector<Bytes>> bases =
+        Placement(tensors, peers).Run(Sequence(tensors, peers, order), stop);
+    if (!bases) return std::nullopt;
+    if (!best || PeakOf(tensors, *bases) < PeakOf(tensors, *best)) best = std::move(bases);
+  }
+  return best;
+}
+
+}  // namespace tessera::search::off_chip
