@@ -69,7 +69,7 @@ Bytes GreatestLoad(std::span<const TiledTensor> tensors);
 // The tensors as composite buffers: one buffer for each chunk, held together by kColocate relations
 // with the first. Chunk i of tensor "x" is "x" if it is the only one, else "x[i]". Of a tensor with
 // more chunks than kMostChunks, neighbours become one buffer, which lives as long as any of them.
-inline constexpr size_t kMostChunks = 512;
+inline constexpr size_t kMostChunks = 2'048;
 struct TiledProblem {
   Problem problem;
   std::vector<size_t> first_chunk;  // by tensor: its buffer, which lies at the tensor's base

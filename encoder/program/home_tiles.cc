@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
@@ -40,6 +41,7 @@ class Layout {
     const hw_profiles::RoleLayout& layout =
         hw_profiles::LayoutOf(profile, RoleAtHome(graph, tensor));
     const NamedExtents extents = NameExtents(facts.shape, facts.shape);
+    shape_ = facts.shape;
     box_.element = base::BitsOf(facts.type) / kBits;
     const Bytes column = base::RoundUp(extents.channels, layout.channel_block) * box_.element;
     const Bytes row = base::RoundUp(extents.columns * column, kUnits * layout.row_pitch_bytes);
@@ -60,8 +62,28 @@ class Layout {
     }
   }
 
+  // The part, widened along the innermost axes until it has at most kMostRuns runs of elements.
+  graph::ops::Box Widen(graph::ops::Box part) const {
+    std::vector<size_t> axes(part.size());
+    std::iota(axes.begin(), axes.end(), size_t{0});
+    std::stable_sort(axes.begin(), axes.end(),
+                     [this](size_t a, size_t b) { return box_.strides[a] < box_.strides[b]; });
+    size_t inner = 0;
+    const auto is_whole = [&](size_t axis) {
+      return part[axis].begin == 0 && part[axis].end == shape_[axis];
+    };
+    while (true) {
+      while (inner < axes.size() && is_whole(axes[inner])) ++inner;
+      int64_t runs = 1;
+      for (size_t i = inner + 1; i < axes.size(); ++i) runs *= part[axes[i]].Length();
+      if (inner >= axes.size() || runs <= kMostRuns) return part;
+      part[axes[inner]] = {0, shape_[axes[inner]]};
+    }
+  }
+
   // Bytes of the box, ascending.
-  std::vector<problem::AddressRange> ChunksOf(const graph::ops::Box& part) const {
+  std::vector<problem::AddressRange> ChunksOf(const graph::ops::Box& narrow) const {
+    const graph::ops::Box part = Widen(narrow);
     problem::StridedBox box = box_;
     for (size_t axis = 0; axis < part.size(); ++axis) {
       box.extents.push_back(part[axis].Length());
@@ -82,6 +104,8 @@ class Layout {
 
  private:
   static constexpr int64_t kUnits = 2;  // of a byte
+  static constexpr int64_t kMostRuns = 1'024;
+  graph::Shape shape_;
   problem::StridedBox box_;
 };
 

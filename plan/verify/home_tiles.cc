@@ -228,7 +228,29 @@ class HomeRun : private PassVisitor {
     if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
     const auto [known, fresh] = layouts_.try_emplace(tensor);
     if (fresh) known->second = LayoutAtHome(plan_, tensor);
-    Walk(tensor, box, 0, 0, known->second, slots);
+    Walk(tensor, Widened(tensor, box, known->second), 0, 0, known->second, slots);
+  }
+
+  // A part of many runs counts as one of whole rows, or more.
+  Box Widened(int tensor, Box box, const BitLayout& layout) const {
+    constexpr int64_t kMostRuns = 1'024;
+    const graph::Shape& shape = plan_.network.tensors[static_cast<size_t>(tensor)].shape;
+    std::multimap<int64_t, size_t> narrow;  // axes that the part does not cover, innermost first
+    for (size_t axis = 0; axis < box.size(); ++axis) {
+      if (box[axis].begin > 0 || box[axis].end < shape[axis])
+        narrow.emplace(layout.strides[axis], axis);
+    }
+    for (const auto& [stride, axis] : narrow) {
+      int64_t runs = 1;
+      for (size_t other = 0; other < box.size(); ++other) {
+        const bool is_outside =
+            layout.strides[other] > stride || (layout.strides[other] == stride && other > axis);
+        if (is_outside) runs *= box[other].end - box[other].begin;
+      }
+      if (runs <= kMostRuns) break;
+      box[axis] = {0, shape[axis]};
+    }
+    return box;
   }
 
   // Index by index along each axis; the last axes are one run where they are stored without gaps.

@@ -22,8 +22,9 @@ class Placement {
     base::PolledWork work(&stop);
     for (const size_t tensor : order) {
       Bytes base = FirstRegion(tensor);
-      while (const Bytes collision = CollisionAt(tensor, base)) {
-        if (!work.Continues(static_cast<int64_t>(peers_[tensor].size()))) return std::nullopt;
+      std::vector<Meeting> meetings = MeetingsOf(tensor);
+      while (const Bytes collision = CollisionAt(base, meetings)) {
+        if (!work.Continues(static_cast<int64_t>(meetings.size()) + 1)) return std::nullopt;
         base = base::RoundUp(base + collision, tensors_[tensor].alignment);
       }
       bases_[tensor] = base;
@@ -55,18 +56,47 @@ class Placement {
 
   static bool Meet(Lifespan a, Lifespan b) { return a.lower < b.upper && b.lower < a.upper; }
 
-  // The size of the first collision; 0 if there is none.
-  Bytes CollisionAt(size_t tensor, Bytes base) const {
+  // A tile of the tensor and a tile of a placed peer that live at a common step.
+  struct Meeting {
+    const TensorTile* own = nullptr;
+    const TensorTile* other = nullptr;
+    Bytes other_base = 0;
+  };
+
+  // In the order in which the published method compares them.
+  std::vector<Meeting> MeetingsOf(size_t tensor) const {
+    std::vector<Meeting> meetings;
     for (int tile = -1; tile < static_cast<int>(tensors_[tensor].tiles.size()); ++tile) {
       const TensorTile& own = TileAt(tensor, tile);
+      if (own.chunks.empty()) continue;
       for (const Item& peer : peers_[tensor]) {
         const auto other = static_cast<size_t>(peer.tensor);
-        if (bases_[other] < 0 || !Meet(own.life, peer.life)) continue;
-        const Bytes collision = CollisionSize(own, base, TileAt(other, peer.tile), bases_[other]);
-        if (collision != 0) return collision;
+        const TensorTile& its = TileAt(other, peer.tile);
+        if (bases_[other] >= 0 && Meet(own.life, peer.life) && !its.chunks.empty())
+          meetings.push_back({&own, &its, bases_[other]});
       }
     }
-    return 0;
+    return meetings;
+  }
+
+  // The size of the first collision; 0 if there is none. A tensor only moves up, so what it has
+  // passed is left out from then on.
+  static Bytes CollisionAt(Bytes base, std::vector<Meeting>& meetings) {
+    size_t kept = 0, next = 0;
+    Bytes collision = 0;
+    for (; next < meetings.size() && collision == 0; ++next) {
+      const Meeting& meeting = meetings[next];
+      const Bytes end = meeting.other_base + meeting.other->chunks.back().end;
+      if (base + meeting.own->chunks.front().begin >= end) continue;
+      meetings[kept++] = meeting;
+      if (base + meeting.own->chunks.back().end <=
+          meeting.other_base + meeting.other->chunks.front().begin)
+        continue;
+      collision = CollisionSize(*meeting.own, base, *meeting.other, meeting.other_base);
+    }
+    meetings.erase(meetings.begin() + static_cast<std::ptrdiff_t>(kept),
+                   meetings.begin() + static_cast<std::ptrdiff_t>(next));
+    return collision;
   }
 
   std::span<const TiledTensor> tensors_;

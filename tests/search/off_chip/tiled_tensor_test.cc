@@ -138,16 +138,16 @@ TEST(CompositeBuffers, HaveTheLeastPeakOfAllBases) {
 TEST(CompositeBuffers, JoinChunksOfTensorsThatHaveTooMany) {
   TiledTensor tensor;
   tensor.id = "x";
-  tensor.size = 2'000;
-  tensor.whole = {2'000, 2'001};
-  for (Bytes at = 0; at < tensor.size; ++at) tensor.tiles.push_back({{{at, at + 1}}, {at, 2'001}});
+  tensor.size = 4'000;
+  tensor.whole = {4'000, 4'001};
+  for (Bytes at = 0; at < tensor.size; ++at) tensor.tiles.push_back({{{at, at + 1}}, {at, 4'001}});
   problem::Memory memory;
   memory.capacity = 1 << 20;
   const problem::TiledProblem tiled = ProblemOfChunks({&tensor, 1}, memory);
   EXPECT_FALSE(tiled.exact);
-  EXPECT_EQ(tiled.problem.buffers.size(), 500);
-  EXPECT_EQ(tiled.problem.buffers[0].size, 4);
-  EXPECT_EQ(tiled.problem.buffers[0].lifespans.front(), (Lifespan{0, 2'001}));
+  EXPECT_EQ(tiled.problem.buffers.size(), 2'000);
+  EXPECT_EQ(tiled.problem.buffers[0].size, 2);
+  EXPECT_EQ(tiled.problem.buffers[0].lifespans.front(), (Lifespan{0, 4'001}));
 }
 
 }  // namespace
