@@ -261,10 +261,6 @@ TEST(Canonical, RefusesWhatItCannotHonourByName) {
     problem.memories[0].banks = {{"low", {0, 6}, {}}, {"high", {6, 12}, {}}};
   };
   const std::vector<Unsupported> cases = {
-      {"'colocate' between b1 and b2",
-       [](Problem& p) {
-         p.relations = {{RelationKind::kColocate, 0, 1, 4}};
-       }},
       {"'adjacent' between b1 and b2",
        [](Problem& p) {
          p.relations = {{RelationKind::kAdjacent, 0, 1, 0}};
