@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -76,6 +75,12 @@ std::string Unquote(const Field& field) {
   return text;
 }
 
+// The place of an id in the file.
+struct IdPlace {
+  int line = 0;
+  int column = 0;
+};
+
 // Reads line by line. Each step returns whether it succeeded; on failure fault_ holds the reason.
 class CsvReader {
  public:
@@ -102,6 +107,10 @@ class CsvReader {
     }
     if (columns_.empty()) {
       Refuse({"", 1, 1}, "the file has no header", "id,lower,upper,size");
+      return Unexpected(std::move(*fault_));
+    }
+    if (const auto repeated = FindRepeatedId(problem_)) {
+      RefuseId(repeated->first, repeated->second);
       return Unexpected(std::move(*fault_));
     }
     if (std::optional<Diagnostic> fault = CheckWellFormed(problem_)) {
@@ -257,12 +266,15 @@ class CsvReader {
     if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
     // All formats can represent an id in UTF-8. Other bytes become escapes here, where they enter.
     id = base::AsUtf8(Unquote(field));
-    const auto [first, fresh] = first_line_.emplace(id, field.line);
-    if (!fresh) {
-      return Refuse(field, fmt::format("the id '{}' is already that of line {}", id, first->second),
-                    "ids that differ");
-    }
+    ids_.push_back({field.line, field.column});
     return true;
+  }
+
+  void RefuseId(size_t earlier, size_t later) {
+    Refuse({problem_.buffers[later].id, ids_[later].line, ids_[later].column},
+           fmt::format("the id '{}' is already that of line {}", problem_.buffers[later].id,
+                       ids_[earlier].line),
+           "ids that differ");
   }
 
   bool ReadNumber(const Field& field, std::string_view name, int64_t least, int64_t& value) {
@@ -315,7 +327,7 @@ class CsvReader {
   std::string_view text_;
   std::string file_name_;
   std::vector<Column> columns_;
-  std::map<std::string, int> first_line_;  // of each id
+  std::vector<IdPlace> ids_;  // of each buffer
   Problem problem_;
   std::optional<Diagnostic> fault_;
 };
