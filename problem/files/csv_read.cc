@@ -84,8 +84,8 @@ struct IdPlace {
 // Reads line by line. Each step returns whether it succeeded; on failure fault_ holds the reason.
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::string_view file_name)
-      : text_(text), file_name_(file_name) {
+  CsvReader(std::string_view text, std::string_view file_name, std::optional<Lifetimes> lifetimes)
+      : text_(text), file_name_(file_name), lifetimes_(lifetimes) {
     if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark)
       text_.remove_prefix(kByteOrderMark.size());
   }
@@ -109,11 +109,11 @@ class CsvReader {
       Refuse({"", 1, 1}, "the file has no header", "id,lower,upper,size");
       return Unexpected(std::move(*fault_));
     }
-    if (const auto repeated = FindRepeatedId(problem_)) {
-      RefuseId(repeated->first, repeated->second);
-      return Unexpected(std::move(*fault_));
-    }
     if (std::optional<Diagnostic> fault = CheckWellFormed(problem_)) {
+      if (const auto repeated = FindRepeatedId(problem_)) {
+        RefuseId(repeated->first, repeated->second);
+        return Unexpected(std::move(*fault_));
+      }
       fault->file = file_name_;
       return Unexpected(std::move(*fault));
     }
@@ -169,11 +169,19 @@ class CsvReader {
     }
   }
 
+  // The name of the column that a name of another tool stands for.
+  std::string_view NameOf(std::string_view name) const {
+    if (name == "buffer" || name == "buffer_id") return kColumnNames[kId];
+    if (name == "begin" || name == "start") return kColumnNames[kLower];
+    if (name == "end" && lifetimes_) return kColumnNames[kUpper];
+    return name;
+  }
+
   bool ReadHeader(const Field& line) {
     const std::optional<std::vector<Field>> fields = SplitLine(line);
     if (!fields) return false;
     for (const Field& field : *fields) {
-      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), field.text);
+      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), NameOf(field.text));
       if (known == kColumnNames.end()) return RefuseColumn(field);
       const auto column = static_cast<Column>(known - kColumnNames.begin());
       if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
@@ -193,15 +201,11 @@ class CsvReader {
 
   bool RefuseColumn(const Field& field) {
     const std::string expected = "one of " + base::Join(kColumnNames);
-    if (field.text == "start") {
-      return Refuse(field, "the column 'start' is not known", expected,
-                    "'start' is the first step of the life: rename it to 'lower'");
-    }
     if (field.text == "end") {
       return Refuse(
           field, "the column 'end' is ambiguous", expected,
           "some tools count 'end' as the last step of the life, others as the step after it; if it "
-          "is the step after, rename it to 'upper', else add 1 as well");
+          "is the step after, rename it to 'upper', else add 1 as well; or state --lifetimes");
     }
     return Refuse(field, fmt::format("unknown column '{}'", field.text), expected,
                   base::DidYouMean(field.text, kColumnNames));
@@ -228,11 +232,14 @@ class CsvReader {
       by_column[columns_[i]] = fields[i];
       if (!ReadField(columns_[i], fields[i], buffer)) return false;
     }
-    const Lifespan& life = buffer.lifespans[0];
+    Lifespan& life = buffer.lifespans[0];
+    life.upper += Added();
     if (life.lower >= life.upper) {
+      const bool inclusive = Added() > 0;
       return Refuse(by_column[kUpper],
                     fmt::format("the life [{}, {}) is empty", life.lower, life.upper),
-                    "lower < upper", "upper is the step after the last");
+                    inclusive ? "start <= end" : "lower < upper",
+                    inclusive ? "end is the last step" : "upper is the step after the last");
     }
     if (!by_column[kGaps].text.empty() && !ReadGaps(by_column[kGaps], buffer)) return false;
     problem_.buffers.push_back(std::move(buffer));
@@ -310,6 +317,7 @@ class CsvReader {
       Lifespan hole;
       if (!ReadNumber(ends[0], "gap", 0, hole.lower) || !ReadNumber(ends[1], "gap", 0, hole.upper))
         return false;
+      hole.upper += Added();
       if (hole.lower >= hole.upper) return Refuse(gap, "the gap is empty", "a < b");
       if (hole.lower < rest.lower || hole.upper > rest.upper) {
         return Refuse(gap, "the gap leaves the life or overlaps the gap before",
@@ -324,8 +332,12 @@ class CsvReader {
     return true;
   }
 
+  // What makes the end of a stated life that of a half-open one.
+  Step Added() const { return lifetimes_ == Lifetimes::kInclusive ? 1 : 0; }
+
   std::string_view text_;
   std::string file_name_;
+  std::optional<Lifetimes> lifetimes_;
   std::vector<Column> columns_;
   std::vector<IdPlace> ids_;  // of each buffer
   Problem problem_;
@@ -334,14 +346,16 @@ class CsvReader {
 
 }  // namespace
 
-Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name) {
-  return CsvReader(text, file_name).Read();
+Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
+                          std::optional<Lifetimes> lifetimes) {
+  return CsvReader(text, file_name, lifetimes).Read();
 }
 
-Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file) {
+Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
+                                        std::optional<Lifetimes> lifetimes) {
   const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (first != std::string_view::npos && text[first] == '{') return ReadProblem(text, file);
-  Expected<Problem> problem = ReadCsv(text, file);
+  Expected<Problem> problem = ReadCsv(text, file, lifetimes);
   if (!problem) return Unexpected(std::move(problem.error()));
   return ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
 }

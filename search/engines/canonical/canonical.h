@@ -29,10 +29,10 @@ struct CanonicalOptions {
 // Every feasible Problem has an allocation in which no buffer can move down (take one with the
 // least sum of offsets). So the search covers only such allocations, bottom up. It places or delays
 // one buffer at a time (search_tree.h), prunes with the consequences of resting on another buffer,
-// jumps back over decisions that did not contribute to a failure (propagator.h, search_state.h), and
-// stores failed states (search_tree.h). Restarts under several orders, with and against time, with
-// growing limits, keep one bad early decision from dominating the cost. Since limits grow without
-// bound, the last tree is exhausted in the end; only that proves kInfeasible.
+// jumps back over decisions that did not contribute to a failure (propagator.h, search_state.h),
+// and stores failed states (search_tree.h). Restarts under several orders, with and against time,
+// with growing limits, keep one bad early decision from dominating the cost. Since limits grow
+// without bound, the last tree is exhausted in the end; only that proves kInfeasible.
 //
 // Sources: MiniMalloc (Moffitt, 2023) searches canonical allocations too. Its section inference is
 // the section check here. Its dominance (no buffer may leave space for another below it) is covered

@@ -1,6 +1,6 @@
-#include "tessera/search/engines/canonical/propagator.h"
-
 #include <algorithm>
+
+#include "tessera/search/engines/canonical/propagator.h"
 
 namespace tessera::search::engines::canonical {
 

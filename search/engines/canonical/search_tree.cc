@@ -169,7 +169,8 @@ int CanonicalTree::SelectClique(const OpenRange& range) const {
 problem::Bytes CanonicalTree::BlockedAbove(int clique, problem::Bytes floor) const {
   problem::Bytes bytes = 0;
   for (const problem::AddressRange& range : model_.blocked[static_cast<size_t>(clique)])
-    bytes += std::max<problem::Bytes>(0, std::min(range.end, capacity_) - std::max(range.begin, floor));
+    bytes +=
+        std::max<problem::Bytes>(0, std::min(range.end, capacity_) - std::max(range.begin, floor));
   return bytes;
 }
 

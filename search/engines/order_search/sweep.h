@@ -13,8 +13,10 @@ namespace tessera::search::engines::order_search {
 //             |   ....rest.....                          as an allocator of a running program does
 //             |  |   d   |     |---|                     (best fit with coalescing; Knuth, The Art
 //             |  '-------'  9  | e |  <- next birth      of Computer Programming, volume 1, 2.5).
-//             |  |a|  3  |-----'---'                     Deaths return their bytes first. Each buffer
-//             '--'-'-----'----------> time               takes the smallest free range that holds it.
+//             |  |a|  3  |-----'---'                     Deaths return their bytes first. Each
+//             buffer
+//             '--'-'-----'----------> time               takes the smallest free range that holds
+//             it.
 //
 // Sound, because all buffers alive at a birth hold their bytes at that time. No order is better
 // informed of the past or worse of the future: tops are 5 to 20 % above the load on random lives.
