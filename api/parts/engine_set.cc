@@ -33,6 +33,7 @@ struct Rule {
 // Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for
 // both.
 constexpr Rule kRules[] = {
+    {"gap-fill", [](EngineOptions& o) { o.canonical.gap_fill = false; }},
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},
     {"witness", [](EngineOptions& o) { o.canonical.witness = false; }},
     {"sections", [](EngineOptions& o) { o.canonical.sections = false; }},
