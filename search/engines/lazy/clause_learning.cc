@@ -135,7 +135,7 @@ constexpr int kDepth = 8;
 }  // namespace
 
 ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses,
-                                   Decisions& decisions, bool minimize)
+                                   Decisions* decisions, bool minimize)
     : trail_(trail),
       clauses_(clauses),
       decisions_(decisions),
@@ -181,7 +181,7 @@ void ConflictAnalysis::Need(BoundLiteral literal) {
   is_needed_[at] = 1;
   needed_[at] = literal.bound;
   touched_.push_back(change);
-  decisions_.Bump(IntegerOf(literal.view));
+  if (decisions_ != nullptr) decisions_->Bump(IntegerOf(literal.view));
   if (trail_.At(change).level == level_) {
     ++open_;
   } else {

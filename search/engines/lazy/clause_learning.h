@@ -106,7 +106,8 @@ struct Lesson {
 // and of two bounds on one view only the stronger stays.
 class ConflictAnalysis {
  public:
-  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
+  // `decisions` may be null; otherwise it learns what took part in a conflict.
+  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions* decisions,
                    bool minimize);
 
   // The level of the latest literal of the conflict. The trail must be at this level before Learn.
@@ -129,7 +130,7 @@ class ConflictAnalysis {
 
   const Trail& trail_;
   ClauseDatabase& clauses_;
-  Decisions& decisions_;
+  Decisions* decisions_;
   bool minimize_;
   bool keeps_derivations_ = false;
   int level_ = 0;
