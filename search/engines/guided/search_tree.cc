@@ -1,0 +1,221 @@
+#include "tessera/search/engines/guided/search_tree.h"
+
+#include <algorithm>
+
+namespace tessera::search::engines::guided {
+
+using lazy::BoundLiteral;
+using lazy::Propagation;
+using lazy::Reason;
+using lazy::View;
+
+namespace {
+
+constexpr int64_t kStepsPerLook = 16;  // between two polls of the stop
+constexpr int64_t kStuckAfter = 100;   // dead ends
+constexpr size_t kMostCandidates = 12;
+constexpr int64_t kReduction = 2000;  // clauses learned before some are dropped
+constexpr int64_t kReductionGrowth = 300;
+
+}  // namespace
+
+SearchTree::SearchTree(Propagation& propagation, const Candidates& candidates,
+                       const GuidedOptions& options)
+    : propagation_(propagation),
+      trail_(propagation.trail()),
+      candidates_(candidates),
+      options_(options),
+      analysis_(propagation.trail(), propagation.clauses(), nullptr, true),
+      most_learned_(kReduction) {}
+
+SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop& stop) {
+  const int64_t most = statistics_.nodes + std::min(budget.units, base::kMaxTotal);
+  int64_t next_look = statistics_.nodes;
+  while (!refuted_) {
+    if (exhausted_ || gave_up_ || statistics_.nodes >= most) return Verdict::kUnknown;
+    if (statistics_.nodes >= next_look) {
+      if (stop.Requested()) return Verdict::kUnknown;
+      next_look = statistics_.nodes + kStepsPerLook;
+    }
+    switch (propagation_.Run(stop)) {
+      case Propagation::Fixpoint::kInterrupted:
+        gave_up_ = !stop.Requested();
+        // The last decision is made again by the next call.
+        if (trail_.Level() > 0) GoTo(trail_.Level() - 1), --points_.back().next;
+        return Verdict::kUnknown;
+      case Propagation::Fixpoint::kConflict:
+        ++statistics_.nodes;
+        if (!Retreat()) refuted_ = !exhausted_;
+        break;
+      case Propagation::Fixpoint::kReached:
+        if (!Advance()) return Verdict::kPlaced;
+        ++statistics_.nodes;
+        break;
+    }
+  }
+  return Verdict::kRefuted;
+}
+
+// Makes the next decision. False if nothing is open.
+bool SearchTree::Advance() {
+  const auto level = static_cast<size_t>(trail_.Level());
+  if (points_.size() == level)
+    points_.push_back({{}, 0, PhaseAt(trail_.Level() - 1), statistics_.backtracks});
+  Point& point = points_.back();
+  if (Decide(point)) return true;
+  point.candidates = CandidatesAt(point.phase);
+  point.next = 0;
+  return Decide(point);
+}
+
+// The phase of the placement that left the point.
+int SearchTree::PhaseAt(int point) const {
+  if (point < 0) return 0;
+  const Point& before = points_[static_cast<size_t>(point)];
+  const int last = before.next > 0 ? before.candidates[before.next - 1] : -1;
+  return last >= 0 ? candidates_.PhaseOf(last) : before.phase;
+}
+
+std::vector<int> SearchTree::CandidatesAt(int phase) const {
+  std::vector<int> picked = candidates_.Pick(phase);
+  if (!picked.empty()) return picked;
+  int integer = propagation_.packing().buffers;
+  if (points_.size() > 1) {
+    const Point& before = points_[points_.size() - 2];
+    const int last = before.candidates[before.next - 1];
+    if (last < 0) integer = lazy::IntegerOf(-1 - last);
+  }
+  for (; 2 * integer < trail_.Views(); ++integer) {
+    if (trail_.IsBoolean(2 * integer) && !trail_.IsFixed(integer))
+      return {-1 - (2 * integer + 1), -1 - 2 * integer};
+  }
+  return {};
+}
+
+bool SearchTree::Decide(Point& point) {
+  while (point.next < point.candidates.size()) {
+    const int candidate = point.candidates[point.next++];
+    const int integer = candidate >= 0 ? candidate : lazy::IntegerOf(-1 - candidate);
+    if (trail_.IsFixed(integer)) continue;
+    trail_.OpenLevel();
+    trail_.Push(candidate >= 0 ? BoundLiteral{2 * candidate + 1, -trail_[2 * candidate]}
+                               : lazy::OrderLiteral(-1 - candidate),
+                {Reason::Kind::kDecision, 0, 0});
+    return true;
+  }
+  return false;
+}
+
+// After a conflict: learns, and returns to the point where the search goes on. False if it is over.
+bool SearchTree::Retreat() {
+  while (true) {
+    ++statistics_.conflicts;
+    const int level = analysis_.LevelOf(trail_.Conflict());
+    if (level == 0) return false;
+    propagation_.BacktrackTo(level);
+    points_.resize(static_cast<size_t>(level));
+    const lazy::Lesson& lesson = analysis_.Learn(trail_.Conflict());
+    ++statistics_.backtracks;
+    int target = level - 1;
+    if (points_.back().next >= points_.back().candidates.size())
+      target = TargetOfMajorBacktrack(target, lesson.level - 1);
+    if (options_.stuck && options_.lessons) target = LeaveStuck(target);
+    if (target < 0) {
+      exhausted_ = true;
+      return false;
+    }
+    GoTo(target);
+    if (!options_.lessons) return true;
+    Keep(lesson, target);
+    if (AssertUnits()) break;
+  }
+  if (learned_ > most_learned_) Reduce();
+  return true;
+}
+
+// The point of the last but one placement to blame, where the failed candidates come first.
+int SearchTree::TargetOfMajorBacktrack(int failed, int culprit) {
+  int target = options_.culprits ? std::max(culprit, 0) : std::max(failed - 1, 0);
+  if (!options_.lessons) {
+    // No clause remembers what was tried, so only untried candidates count.
+    const auto is_done = [this](int point) {
+      const Point& at = points_[static_cast<size_t>(point)];
+      return at.next >= at.candidates.size();
+    };
+    if (failed == 0) return -1;
+    target = std::min(target, failed - 1);
+    while (target >= 0 && is_done(target)) --target;
+    return target;
+  }
+  if (target == failed) return target;
+  const std::vector<int> first = points_[static_cast<size_t>(failed)].candidates;
+  Point& point = points_[static_cast<size_t>(target)];
+  std::vector<int> rest(point.candidates.begin() + static_cast<std::ptrdiff_t>(point.next),
+                        point.candidates.end());
+  point.candidates.resize(point.next);
+  const auto add = [&](int candidate) {
+    const auto from = point.candidates.begin() + static_cast<std::ptrdiff_t>(point.next);
+    const bool known = std::find(from, point.candidates.end(), candidate) != point.candidates.end();
+    if (!known && point.candidates.size() - point.next < kMostCandidates)
+      point.candidates.push_back(candidate);
+  };
+  for (const int candidate : first) add(candidate);
+  for (const int candidate : rest) add(candidate);
+  return target;
+}
+
+// The deepest point up to the target that saw too many dead ends; the target if there is none.
+int SearchTree::LeaveStuck(int target) {
+  for (int point = target; point >= 0; --point) {
+    if (statistics_.backtracks - points_[static_cast<size_t>(point)].since < kStuckAfter) continue;
+    for (Point& each : points_) each.since = statistics_.backtracks;
+    return point;
+  }
+  return target;
+}
+
+void SearchTree::GoTo(int point) {
+  propagation_.BacktrackTo(point);
+  points_.resize(static_cast<size_t>(point) + 1);
+}
+
+void SearchTree::Keep(const lazy::Lesson& lesson, int point) {
+  ++learned_;
+  if (lesson.clause.size() == 1) {
+    units_.push_back(lesson.clause[0]);
+    return;
+  }
+  const int clause = propagation_.clauses().Add(lesson.clause, lesson.glue, 0);
+  if (lesson.level <= point) trail_.Push(lesson.clause[0], {Reason::Kind::kClause, clause, 0});
+}
+
+// Literals that hold everywhere are lost with the levels in which they were asserted, except at the
+// root.
+bool SearchTree::AssertUnits() {
+  for (size_t at = rooted_units_; at < units_.size(); ++at) {
+    if (!trail_.Imply(units_[at], {})) return false;
+  }
+  if (trail_.Level() == 0) rooted_units_ = units_.size();
+  return true;
+}
+
+void SearchTree::Reduce() {
+  GoTo(0);
+  points_.clear();
+  learned_ = 0;
+  most_learned_ += kReductionGrowth;
+  if (!AssertUnits() || !propagation_.clauses().Reduce()) refuted_ = true;
+}
+
+void SearchTree::ReturnToRoot() {
+  propagation_.BacktrackTo(0);
+  points_.clear();
+}
+
+bool SearchTree::Resume() {
+  exhausted_ = gave_up_ = false;
+  rooted_units_ = 0;
+  return AssertUnits() && propagation_.clauses().Keep({true});
+}
+
+}  // namespace tessera::search::engines::guided
