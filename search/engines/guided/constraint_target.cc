@@ -70,8 +70,10 @@ Integer ConstraintTarget::NewInteger(const Domain& domain) {
 }
 
 Literal ConstraintTarget::AtLeast(Term term, int64_t value) {
-  const BoundLiteral bound = trail_.Rounded({2 * term.base.index, value - term.shift});
-  if (trail_.IsTrue(bound)) return kTrue;
+  const Bound least = value - term.shift;  // perhaps so large that rounding it would overflow
+  if (least <= trail_[2 * term.base.index]) return kTrue;
+  if (least > -trail_[2 * term.base.index + 1]) return kFalse;
+  const BoundLiteral bound = trail_.Rounded({2 * term.base.index, least});
   if (trail_.IsFalse(bound)) return kFalse;
   const auto [known, is_new] =
       variables_.try_emplace({bound.view, bound.bound}, static_cast<int32_t>(literals_.size()));
