@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 namespace tessera::search::engines::guided {
 
@@ -90,9 +90,19 @@ std::vector<int> FindPhases(const Problem& problem) {
   return phases;
 }
 
-Candidates::Candidates(const Problem& problem, const lazy::Axis& axis, const GuidedOptions& options)
-    : axis_(axis), options_(options), phases_(problem.buffers.size(), 0) {
-  if (options.phases) phases_ = FindPhases(problem);
+void Blame::Age() {
+  constexpr double kShare = 0.95;  // that stays
+  constexpr double kHuge = 1e100;
+  increment_ /= kShare;
+  if (increment_ < kHuge) return;
+  for (double& score : scores_) score /= kHuge;
+  increment_ /= kHuge;
+}
+
+Candidates::Candidates(const Problem& problem, const lazy::Axis& axis, const Blame& blame,
+                       Recipe recipe)
+    : axis_(axis), blame_(blame), recipe_(std::move(recipe)), phases_(problem.buffers.size(), 0) {
+  if (recipe_.phases) phases_ = FindPhases(problem);
   const int count = phases_.empty() ? 0 : *std::max_element(phases_.begin(), phases_.end()) + 1;
   const auto weight_of = [&](Heuristic heuristic, int i) {
     const auto size = static_cast<double>(problem.buffers[static_cast<size_t>(i)].size);
@@ -106,7 +116,7 @@ Candidates::Candidates(const Problem& problem, const lazy::Axis& axis, const Gui
         return std::pair(lifetime, size);
     }
   };
-  for (const Heuristic heuristic : options.heuristics) {
+  for (const Heuristic heuristic : recipe_.heuristics) {
     std::vector<int> order(phases_.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -119,10 +129,9 @@ Candidates::Candidates(const Problem& problem, const lazy::Axis& axis, const Gui
 }
 
 std::vector<int> Candidates::Pick(int phase) const {
-  if (!options_.lessons) return PickAll();
   std::vector<int> picked;
   PickFrom(phase, picked);
-  const auto count = static_cast<int>(orders_[static_cast<size_t>(options_.heuristics[0])].size());
+  const auto count = static_cast<int>(orders_[static_cast<size_t>(recipe_.heuristics[0])].size());
   for (int other = 0; other < count; ++other) {
     if (other == phase) continue;
     const size_t before = picked.size();
@@ -133,42 +142,42 @@ std::vector<int> Candidates::Pick(int phase) const {
 }
 
 void Candidates::PickFrom(int phase, std::vector<int>& picked) const {
-  for (const Heuristic heuristic : options_.heuristics) {
-    int best = -1;
-    if (heuristic == Heuristic::kLowest) {
-      best = Lowest(phase);
-    } else {
-      const auto& order = orders_[static_cast<size_t>(heuristic)][static_cast<size_t>(phase)];
-      const auto found =
-          std::find_if(order.begin(), order.end(), [this](int buffer) { return IsOpen(buffer); });
-      if (found != order.end()) best = *found;
-    }
+  for (const Heuristic heuristic : recipe_.heuristics) {
+    const int best = Best(heuristic, phase);
     const bool is_new = std::find(picked.begin(), picked.end(), best) == picked.end();
     if (best >= 0 && is_new) picked.push_back(best);
   }
 }
 
-int Candidates::Lowest(int phase) const {
+// Whether a heuristic that depends on positions prefers `a`.
+bool Candidates::LiesLower(Heuristic heuristic, int a, int b) const {
+  const lazy::Bound left = axis_.Floor(lazy::Side::kBottom, a);
+  const lazy::Bound right = axis_.Floor(lazy::Side::kBottom, b);
+  return left != right ? left < right : heuristic == Heuristic::kBlamed && blame_[a] > blame_[b];
+}
+
+// The best buffer of the phase that has no place; -1: none.
+int Candidates::Best(Heuristic heuristic, int phase) const {
+  const bool by_position = heuristic == Heuristic::kLowest || heuristic == Heuristic::kBlamed;
   int best = -1;
-  const auto floor_of = [this](int buffer) { return axis_.Floor(lazy::Side::kBottom, buffer); };
-  for (const int buffer :
-       orders_[static_cast<size_t>(Heuristic::kLowest)][static_cast<size_t>(phase)]) {
-    if (IsOpen(buffer) && (best < 0 || floor_of(buffer) < floor_of(best))) best = buffer;
+  for (const int buffer : orders_[static_cast<size_t>(heuristic)][static_cast<size_t>(phase)]) {
+    if (!IsOpen(buffer)) continue;
+    if (!by_position) return buffer;
+    if (best < 0 || LiesLower(heuristic, buffer, best)) best = buffer;
   }
   return best;
 }
 
 std::vector<int> Candidates::PickAll() const {
   std::vector<int> picked;
-  const Heuristic heuristic = options_.heuristics[0];
+  const Heuristic heuristic = recipe_.heuristics[0];
   for (const std::vector<int>& order : orders_[static_cast<size_t>(heuristic)]) {
     std::copy_if(order.begin(), order.end(), std::back_inserter(picked),
                  [this](int buffer) { return IsOpen(buffer); });
   }
-  if (heuristic == Heuristic::kLowest) {
-    std::stable_sort(picked.begin(), picked.end(), [this](int a, int b) {
-      return axis_.Floor(lazy::Side::kBottom, a) < axis_.Floor(lazy::Side::kBottom, b);
-    });
+  if (heuristic == Heuristic::kLowest || heuristic == Heuristic::kBlamed) {
+    std::stable_sort(picked.begin(), picked.end(),
+                     [&](int a, int b) { return LiesLower(heuristic, a, b); });
   }
   return picked;
 }

@@ -22,29 +22,49 @@ namespace tessera::search::engines::guided {
 // contention, and O(n) for each threshold.
 std::vector<int> FindPhases(const problem::Problem& problem);
 
+// How much each buffer took part in dead ends. Recent ones count more (activity: Moskewicz et al.
+// 2001).
+class Blame {
+ public:
+  explicit Blame(int buffers) : scores_(static_cast<size_t>(buffers)) {}
+
+  void Note(int buffer) { scores_[static_cast<size_t>(buffer)] += increment_; }
+  // After each dead end.
+  void Age();
+  double operator[](int buffer) const { return scores_[static_cast<size_t>(buffer)]; }
+
+ private:
+  std::vector<double> scores_;
+  double increment_ = 1;
+};
+
 // Picks the candidates of decisions: for each heuristic the best buffer that has no place yet, in
 // the phase of the last placement, and then in the first other phase that has such buffers.
 class Candidates {
  public:
-  Candidates(const problem::Problem& problem, const lazy::Axis& axis, const GuidedOptions& options);
+  // `axis` and `blame` outlive it.
+  Candidates(const problem::Problem& problem, const lazy::Axis& axis, const Blame& blame,
+             Recipe recipe);
 
   int PhaseOf(int buffer) const { return phases_[static_cast<size_t>(buffer)]; }
 
-  // Without lessons every buffer without a place is a candidate, in the order of the only
-  // heuristic. Empty if all buffers have a place.
+  // Empty if all buffers have a place.
   std::vector<int> Pick(int phase) const;
+  // Every buffer without a place, in the order of the first heuristic.
+  std::vector<int> PickAll() const;
 
  private:
   bool IsOpen(int buffer) const { return !axis_.trail().IsFixed(buffer); }
   void PickFrom(int phase, std::vector<int>& picked) const;
-  int Lowest(int phase) const;
-  std::vector<int> PickAll() const;
+  int Best(Heuristic heuristic, int phase) const;
+  bool LiesLower(Heuristic heuristic, int a, int b) const;
 
   const lazy::Axis& axis_;
-  const GuidedOptions& options_;
+  const Blame& blame_;
+  Recipe recipe_;
   std::vector<int> phases_;
   // By heuristic and phase: the buffers, best first.
-  std::array<std::vector<std::vector<int>>, 4> orders_;
+  std::array<std::vector<std::vector<int>>, kHeuristics> orders_;
 };
 
 }  // namespace tessera::search::engines::guided

@@ -69,9 +69,9 @@ class Search {
       : prepared_(prepared),
         capacity_(capacity),
         query_(QueryFor(capacity)),
-        propagation_(prepared.packing, kRules, query_, true, &stop),
-        candidates_(prepared.problem, propagation_.axis(), options),
-        tree_(propagation_, candidates_, options) {
+        propagation_(prepared.packing, kLazyRules, query_, true, &stop),
+        blame_(prepared.packing.buffers),
+        tree_(propagation_, RecipesFor(options), blame_, options) {
     consistent_ = propagation_.Start(query_, !prepared.addresses);
     propagation_.WakeSections();
     if (consistent_ && prepared.addresses) consistent_ = Write(stop);
@@ -110,7 +110,14 @@ class Search {
   const SearchTree& tree() const { return tree_; }
 
  private:
-  inline static const lazy::LazyOptions kRules = {};
+  inline static const lazy::LazyOptions kLazyRules = {};
+
+  std::vector<Candidates> RecipesFor(const GuidedOptions& options) {
+    std::vector<Candidates> recipes;
+    for (const Recipe& recipe : options.recipes)
+      recipes.emplace_back(prepared_.problem, propagation_.axis(), blame_, recipe);
+    return recipes;
+  }
 
   lazy::PackingQuery QueryFor(Bytes capacity) const {
     const lazy::Packing& packing = prepared_.packing;
@@ -156,7 +163,7 @@ class Search {
   Bytes capacity_;
   lazy::PackingQuery query_;
   lazy::Propagation propagation_;
-  Candidates candidates_;
+  Blame blame_;
   SearchTree tree_;
   std::optional<formulation::FormulationInput> question_;
   std::optional<ConstraintTarget> target_;

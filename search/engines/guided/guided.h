@@ -14,16 +14,32 @@ enum class Heuristic : uint8_t {
   kLifetime,  // the longest lifetime
   kSize,      // the largest size
   kArea,      // the largest size times lifetime
-  kLowest,    // the lowest valid position
+  kLowest,    // the lowest valid position; among equals the longest lifetime
+  kBlamed,    // the lowest valid position; among equals the most part in recent dead ends
+};
+inline constexpr size_t kHeuristics = 5;
+
+// How candidates are picked.
+struct Recipe {
+  // The candidates of a decision, in the order in which they are tried.
+  std::vector<Heuristic> heuristics;
+  bool phases = true;  // buffers of contended phases first
+};
+
+// In the order in which they are used. Placements from the bottom up leave few holes, so they come
+// first; the last recipe is the published one.
+inline const std::vector<Recipe> kRecipes = {
+    {{Heuristic::kLowest}, false},
+    {{Heuristic::kLowest}, true},
+    {{Heuristic::kBlamed}, false},
+    {{Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea}, true},
 };
 
 // The rules of the search (search_tree.h). bench/guided_bench measures the search without them.
 struct GuidedOptions {
-  // The candidates of a decision, in the order in which they are tried.
-  std::vector<Heuristic> heuristics = {Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea};
-  bool phases = true;    // place where many bytes are contended first
+  std::vector<Recipe> recipes = kRecipes;
   bool culprits = true;  // a major backtrack goes to the placement to blame, or one decision back
-  bool stuck = true;     // leave parts of the tree that took many backtracks
+  bool stuck = true;     // leave parts of the tree that took many backtracks, and recipes too
   bool lessons = true;   // learn a clause from every dead end
 };
 

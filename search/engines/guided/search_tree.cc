@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/base/arithmetic.h"
+
 namespace tessera::search::engines::guided {
 
 using lazy::BoundLiteral;
@@ -10,23 +12,25 @@ using lazy::Reason;
 using lazy::View;
 
 namespace {
-
 constexpr int64_t kStepsPerLook = 16;  // between two polls of the stop
-constexpr int64_t kStuckAfter = 100;   // dead ends
+constexpr int64_t kStuckAfter = 100;   // dead ends below a point
+constexpr int64_t kFirstRun = 50;      // dead ends before the next recipe
 constexpr size_t kMostCandidates = 12;
 constexpr int64_t kReduction = 2000;  // clauses learned before some are dropped
 constexpr int64_t kReductionGrowth = 300;
 
 }  // namespace
 
-SearchTree::SearchTree(Propagation& propagation, const Candidates& candidates,
+SearchTree::SearchTree(Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
                        const GuidedOptions& options)
     : propagation_(propagation),
       trail_(propagation.trail()),
-      candidates_(candidates),
+      recipes_(std::move(recipes)),
+      blame_(blame),
       options_(options),
       analysis_(propagation.trail(), propagation.clauses(), nullptr, true),
-      most_learned_(kReduction) {}
+      most_learned_(kReduction),
+      run_ends_(kFirstRun) {}
 
 SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop& stop) {
   const int64_t most = statistics_.nodes + std::min(budget.units, base::kMaxTotal);
@@ -73,11 +77,12 @@ int SearchTree::PhaseAt(int point) const {
   if (point < 0) return 0;
   const Point& before = points_[static_cast<size_t>(point)];
   const int last = before.next > 0 ? before.candidates[before.next - 1] : -1;
-  return last >= 0 ? candidates_.PhaseOf(last) : before.phase;
+  return last >= 0 ? recipes_[recipe_].PhaseOf(last) : before.phase;
 }
 
 std::vector<int> SearchTree::CandidatesAt(int phase) const {
-  std::vector<int> picked = candidates_.Pick(phase);
+  std::vector<int> picked =
+      options_.lessons ? recipes_[recipe_].Pick(phase) : recipes_[recipe_].PickAll();
   if (!picked.empty()) return picked;
   int integer = propagation_.packing().buffers;
   if (points_.size() > 1) {
@@ -116,6 +121,7 @@ bool SearchTree::Retreat() {
     points_.resize(static_cast<size_t>(level));
     const lazy::Lesson& lesson = analysis_.Learn(trail_.Conflict());
     ++statistics_.backtracks;
+    NoteBlame(lesson);
     int target = level - 1;
     if (points_.back().next >= points_.back().candidates.size())
       target = TargetOfMajorBacktrack(target, lesson.level - 1);
@@ -129,13 +135,14 @@ bool SearchTree::Retreat() {
     Keep(lesson, target);
     if (AssertUnits()) break;
   }
-  if (learned_ > most_learned_) Reduce();
-  return true;
+  if (options_.stuck && statistics_.backtracks >= run_ends_) NextRecipe();
+  if (learned_ > 2 * most_learned_) Reduce();
+  return !refuted_;
 }
 
 // The point of the last but one placement to blame, where the failed candidates come first.
 int SearchTree::TargetOfMajorBacktrack(int failed, int culprit) {
-  int target = options_.culprits ? std::max(culprit, 0) : std::max(failed - 1, 0);
+  int target = std::max(options_.culprits ? culprit : failed - 1, 0);
   if (!options_.lessons) {
     // No clause remembers what was tried, so only untried candidates count.
     const auto is_done = [this](int point) {
@@ -174,9 +181,27 @@ int SearchTree::LeaveStuck(int target) {
   return target;
 }
 
+// Runs grow by Luby's sequence, as restarts do: no length suits all Problems. Lessons stay.
+void SearchTree::NextRecipe() {
+  ReturnToRoot();
+  const auto count = static_cast<int64_t>(recipes_.size());
+  recipe_ = static_cast<size_t>(++runs_ % count);
+  run_ends_ = statistics_.backtracks + kFirstRun * base::Luby(runs_ / count + 1);
+  if (!AssertUnits()) refuted_ = true;
+  if (learned_ > most_learned_) Reduce();
+}
+
 void SearchTree::GoTo(int point) {
   propagation_.BacktrackTo(point);
   points_.resize(static_cast<size_t>(point) + 1);
+}
+
+void SearchTree::NoteBlame(const lazy::Lesson& lesson) {
+  for (const BoundLiteral literal : lesson.clause) {
+    const int integer = lazy::IntegerOf(literal.view);
+    if (integer < propagation_.packing().buffers) blame_.Note(integer);
+  }
+  blame_.Age();
 }
 
 void SearchTree::Keep(const lazy::Lesson& lesson, int point) {
@@ -200,8 +225,7 @@ bool SearchTree::AssertUnits() {
 }
 
 void SearchTree::Reduce() {
-  GoTo(0);
-  points_.clear();
+  ReturnToRoot();
   learned_ = 0;
   most_learned_ += kReductionGrowth;
   if (!AssertUnits() || !propagation_.clauses().Reduce()) refuted_ = true;

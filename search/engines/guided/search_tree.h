@@ -46,7 +46,7 @@ class SearchTree {
 
   // Everything outlives this object. The propagation has been started. Variables at and beyond
   // `booleans` are decided after the buffers.
-  SearchTree(lazy::Propagation& propagation, const Candidates& candidates,
+  SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
              const GuidedOptions& options);
 
   // Budget units are steps. A later call continues. After kPlaced the trail is the placement, until
@@ -77,7 +77,9 @@ class SearchTree {
   bool Retreat();
   int TargetOfMajorBacktrack(int failed, int culprit);
   int LeaveStuck(int target);
+  void NextRecipe();
   void GoTo(int point);
+  void NoteBlame(const lazy::Lesson& lesson);
   void Keep(const lazy::Lesson& lesson, int point);
   bool AssertUnits();
   void Reduce();
@@ -85,7 +87,8 @@ class SearchTree {
 
   lazy::Propagation& propagation_;
   lazy::Trail& trail_;
-  const Candidates& candidates_;
+  std::vector<Candidates> recipes_;
+  Blame& blame_;
   const GuidedOptions& options_;
   lazy::ConflictAnalysis analysis_;
   std::vector<Point> points_;  // point k is left by the decision of level k + 1
@@ -93,7 +96,9 @@ class SearchTree {
   size_t rooted_units_ = 0;  // that hold at the root already
   int64_t learned_ = 0;      // clauses since the last reduction
   int64_t most_learned_;
-  int64_t stuck_after_;
+  size_t recipe_ = 0;  // in use
+  int64_t runs_ = 0;   // that have ended
+  int64_t run_ends_;   // after so many backtracks
   bool refuted_ = false;
   bool exhausted_ = false;
   bool gave_up_ = false;

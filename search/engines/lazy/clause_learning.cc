@@ -18,13 +18,18 @@ int ClauseDatabase::Add(std::span<const BoundLiteral> literals, int glue, int qu
 
 void ClauseDatabase::AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker) {
   const BoundLiteral falsifier = trail_.Not(watched);
-  if (watches_.size() < static_cast<size_t>(trail_.Views()))
-    watches_.resize(static_cast<size_t>(trail_.Views()));
+  GrowWatches();
   watches_[static_cast<size_t>(falsifier.view)].push_back({clause, falsifier.bound, blocker});
 }
 
+// Integers may have been added to the trail.
+void ClauseDatabase::GrowWatches() {
+  if (watches_.size() < static_cast<size_t>(trail_.Views()))
+    watches_.resize(static_cast<size_t>(trail_.Views()));
+}
+
 bool ClauseDatabase::Propagate(const Change& change) {
-  if (static_cast<size_t>(change.view) >= watches_.size()) return true;
+  GrowWatches();  // now, because lists that are visited must not move
   std::vector<Watch>& watches = watches_[static_cast<size_t>(change.view)];
   size_t kept = 0;
   size_t at = 0;

@@ -67,6 +67,7 @@ class ClauseDatabase {
   };
 
   bool Visit(Watch& watch, BoundLiteral falsified, bool& moved);
+  void GrowWatches();
   void AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker);
   bool Rebuild(const std::vector<bool>& kept);
   bool Restore(const Clause& clause, std::span<const BoundLiteral> literals);

@@ -25,12 +25,18 @@ using problem::Status;
 using search::engines::guided::GuidedEngine;
 using search::engines::guided::GuidedOptions;
 using search::engines::guided::Heuristic;
+using search::engines::guided::Recipe;
 
 GuidedOptions DrawGuidedOptions(base::Random& random) {
   GuidedOptions options;
-  if (random.Chance(0.3)) options.heuristics = {Heuristic::kLowest};
-  if (random.Chance(0.2)) options.heuristics = {Heuristic::kSize, Heuristic::kLowest};
-  options.phases = random.Chance(0.7);
+  if (random.Chance(0.6)) options.recipes.clear();
+  while (options.recipes.empty() || random.Chance(0.3)) {
+    Recipe& recipe = options.recipes.emplace_back();
+    recipe.phases = random.Chance(0.5);
+    while (recipe.heuristics.empty() || random.Chance(0.5))
+      recipe.heuristics.push_back(static_cast<Heuristic>(
+          random.Uniform(0, static_cast<int64_t>(search::engines::guided::kHeuristics) - 1)));
+  }
   options.culprits = random.Chance(0.7);
   options.stuck = random.Chance(0.7);
   return options;
