@@ -63,14 +63,10 @@ std::vector<Variant> AllVariants() {
   }
   if (getenv("MANY")) {
     const auto add = [&](const char* name, std::vector<Recipe> recipes) { GuidedOptions o; o.recipes = recipes; variants.push_back({name, o}); };
-    const std::vector<Heuristic> low = {Heuristic::kLowest}, paper = {Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea}, both = {Heuristic::kLowest, Heuristic::kLifetime};
-    add("3n-3", {{low, false}, {low, true}});
-    add("3n", {{low, false}});
-    add("3", {{low, true}});
-    add("012", {{paper, true}});
-    add("012n", {{paper, false}});
-    add("3n-3-012", {{low, false}, {low, true}, {paper, true}});
-    add("31n-31", {{both, false}, {both, true}});
+    const std::vector<Heuristic> low = {Heuristic::kLowest};
+    add("3n-3", {{true, low, false}, {false, low, true}, {false, {Heuristic::kBlamed}, false}});
+    add("bool", {{true, low, false}});
+    add("1bool", {{false, low, false}, {true, low, false}, {false, low, true}, {true, low, false}});
   }
   return variants;
 }
@@ -201,6 +197,29 @@ void PrintFailures(const Settings& settings) {
   }
 }
 
+void PrintBanked(const Settings& settings) {
+  const encoder::sat::SatEngine sat;
+  std::vector<std::pair<std::string, std::unique_ptr<problem::Engine>>> engines;
+  engines.emplace_back("cadical", std::make_unique<encoder::sat::SatEngine>());
+  for (const Variant& v : AllVariants()) {
+  engines.emplace_back(v.name, std::make_unique<GuidedEngine>(v.options)); }
+  int slack = getenv("SLACK") ? atoi(getenv("SLACK")) : 10;
+  for (const int buffers : {50, 100, 200, 400}) {
+    if (getenv("BUF") && atoi(getenv("BUF")) != buffers) continue;
+    for (auto& [name, engine] : engines) {
+      std::printf("%d %-10s", buffers, name.c_str());
+      int f = 0, n = 0; double total = 0;
+      for (uint64_t seed = 1; seed <= settings.seeds; ++seed) {
+        const Problem problem = GenerateBanked({buffers, buffers / 2, 8, 4, slack}, seed);
+        const Answer a = Ask(*engine, problem, problem.memories[0].capacity, base::kMaxTotal, settings.seconds);
+        std::printf(" %s%.1f", a.result.allocation ? "f" : a.Decided() ? "n" : "?", a.seconds);
+        f += a.result.allocation ? 1 : 0; n += a.result.status == Status::kInfeasible; total += a.seconds;
+      }
+      std::printf("  feasible %d infeasible %d  %.1f s\n", f, n, total);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::bench
 
@@ -217,7 +236,9 @@ int main(int argc, char** argv) {
     if (word == "--table") settings.data.table = argv[i + 1];
   }
   std::setvbuf(stdout, nullptr, _IONBF, 0);
-  if (settings.data.table == "failures") {
+  if (settings.data.table == "banked") {
+    tessera::bench::PrintBanked(settings);
+  } else if (settings.data.table == "failures") {
     tessera::bench::PrintFailures(settings);
   } else {
     tessera::bench::PrintChallenging(settings);

@@ -46,6 +46,7 @@ class Candidates {
   Candidates(const problem::Problem& problem, const lazy::Axis& axis, const Blame& blame,
              Recipe recipe);
 
+  bool BooleansFirst() const { return recipe_.booleans_first; }
   int PhaseOf(int buffer) const { return phases_[static_cast<size_t>(buffer)]; }
 
   // Empty if all buffers have a place.

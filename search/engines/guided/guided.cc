@@ -70,11 +70,11 @@ class Search {
         capacity_(capacity),
         query_(QueryFor(capacity)),
         propagation_(prepared.packing, kLazyRules, query_, true, &stop),
-        blame_(prepared.packing.buffers),
-        tree_(propagation_, RecipesFor(options), blame_, options) {
+        blame_(prepared.packing.buffers) {
     consistent_ = propagation_.Start(query_, !prepared.addresses);
     propagation_.WakeSections();
     if (consistent_ && prepared.addresses) consistent_ = Write(stop);
+    tree_.emplace(propagation_, RecipesFor(options), blame_, options);
   }
 
   bool IsCutOff() const { return target_ && target_->Full(); }
@@ -87,12 +87,12 @@ class Search {
     if (capacity != capacity_) {
       capacity_ = capacity;
       query_ = QueryFor(capacity);
-      tree_.ReturnToRoot();
-      consistent_ = propagation_.Start(query_, true) && tree_.Resume();
+      tree_->ReturnToRoot();
+      consistent_ = propagation_.Start(query_, true) && tree_->Resume();
       propagation_.WakeSections();
     }
     if (!consistent_) return SearchTree::Verdict::kRefuted;
-    return tree_.Run(budget, stop);
+    return tree_->Run(budget, stop);
   }
 
   problem::Allocation Placement() {
@@ -107,7 +107,7 @@ class Search {
     return allocation;
   }
 
-  const SearchTree& tree() const { return tree_; }
+  const SearchTree& tree() const { return *tree_; }
 
  private:
   inline static const lazy::LazyOptions kLazyRules = {};
@@ -164,7 +164,7 @@ class Search {
   lazy::PackingQuery query_;
   lazy::Propagation propagation_;
   Blame blame_;
-  SearchTree tree_;
+  std::optional<SearchTree> tree_;
   std::optional<formulation::FormulationInput> question_;
   std::optional<ConstraintTarget> target_;
   std::optional<formulation::Formulation> formulation_;

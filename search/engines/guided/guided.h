@@ -21,6 +21,8 @@ inline constexpr size_t kHeuristics = 5;
 
 // How candidates are picked.
 struct Recipe {
+  // Decide banks, modes and orders of pairs before any buffer is placed.
+  bool booleans_first = false;
   // The candidates of a decision, in the order in which they are tried.
   std::vector<Heuristic> heuristics;
   bool phases = true;  // buffers of contended phases first
@@ -29,10 +31,10 @@ struct Recipe {
 // In the order in which they are used. Placements from the bottom up leave few holes, so they come
 // first; the last recipe is the published one.
 inline const std::vector<Recipe> kRecipes = {
-    {{Heuristic::kLowest}, false},
-    {{Heuristic::kLowest}, true},
-    {{Heuristic::kBlamed}, false},
-    {{Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea}, true},
+    {.heuristics = {Heuristic::kLowest}, .phases = false},
+    {.heuristics = {Heuristic::kLowest}},
+    {.heuristics = {Heuristic::kBlamed}, .phases = false},
+    {.heuristics = {Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea}},
 };
 
 // The rules of the search (search_tree.h). bench/guided_bench measures the search without them.

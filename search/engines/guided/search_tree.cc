@@ -27,8 +27,9 @@ SearchTree::SearchTree(Propagation& propagation, std::vector<Candidates> recipes
       trail_(propagation.trail()),
       recipes_(std::move(recipes)),
       blame_(blame),
+      booleans_(trail_, propagation.packing().buffers + propagation.packing().memories),
       options_(options),
-      analysis_(propagation.trail(), propagation.clauses(), nullptr, true),
+      analysis_(propagation.trail(), propagation.clauses(), true),
       most_learned_(kReduction),
       run_ends_(kFirstRun) {}
 
@@ -80,21 +81,15 @@ int SearchTree::PhaseAt(int point) const {
   return last >= 0 ? recipes_[recipe_].PhaseOf(last) : before.phase;
 }
 
-std::vector<int> SearchTree::CandidatesAt(int phase) const {
-  std::vector<int> picked =
-      options_.lessons ? recipes_[recipe_].Pick(phase) : recipes_[recipe_].PickAll();
-  if (!picked.empty()) return picked;
-  int integer = propagation_.packing().buffers;
-  if (points_.size() > 1) {
-    const Point& before = points_[points_.size() - 2];
-    const int last = before.candidates[before.next - 1];
-    if (last < 0) integer = lazy::IntegerOf(-1 - last);
+std::vector<int> SearchTree::CandidatesAt(int phase) {
+  const Candidates& recipe = recipes_[recipe_];
+  if (!recipe.BooleansFirst()) {
+    std::vector<int> picked = options_.lessons ? recipe.Pick(phase) : recipe.PickAll();
+    if (!picked.empty()) return picked;
   }
-  for (; 2 * integer < trail_.Views(); ++integer) {
-    if (trail_.IsBoolean(2 * integer) && !trail_.IsFixed(integer))
-      return {-1 - (2 * integer + 1), -1 - 2 * integer};
-  }
-  return {};
+  const View next = booleans_.Next();
+  if (next >= 0) return {-1 - next, -1 - lazy::Opposite(next)};
+  return recipe.BooleansFirst() ? recipe.Pick(phase) : std::vector<int>();
 }
 
 bool SearchTree::Decide(Point& point) {
@@ -117,13 +112,16 @@ bool SearchTree::Retreat() {
     ++statistics_.conflicts;
     const int level = analysis_.LevelOf(trail_.Conflict());
     if (level == 0) return false;
-    propagation_.BacktrackTo(level);
+    BacktrackTo(level);
     points_.resize(static_cast<size_t>(level));
     const lazy::Lesson& lesson = analysis_.Learn(trail_.Conflict());
     ++statistics_.backtracks;
     NoteBlame(lesson);
     int target = level - 1;
-    if (points_.back().next >= points_.back().candidates.size())
+    const Point& failed = points_.back();
+    if (failed.candidates[failed.next - 1] < 0 && options_.lessons)
+      target = lesson.level;
+    else if (failed.next >= failed.candidates.size())
       target = TargetOfMajorBacktrack(target, lesson.level - 1);
     if (options_.stuck && options_.lessons) target = LeaveStuck(target);
     if (target < 0) {
@@ -191,17 +189,25 @@ void SearchTree::NextRecipe() {
   if (learned_ > most_learned_) Reduce();
 }
 
+void SearchTree::BacktrackTo(int level) {
+  if (level >= trail_.Level()) return;
+  for (int at = trail_.LevelStart(level + 1); at < trail_.Size(); ++at)
+    booleans_.Reopen(trail_.At(at).view);
+  propagation_.BacktrackTo(level);
+}
+
 void SearchTree::GoTo(int point) {
-  propagation_.BacktrackTo(point);
+  BacktrackTo(point);
   points_.resize(static_cast<size_t>(point) + 1);
 }
 
 void SearchTree::NoteBlame(const lazy::Lesson& lesson) {
-  for (const BoundLiteral literal : lesson.clause) {
-    const int integer = lazy::IntegerOf(literal.view);
+  for (const int integer : lesson.involved) {
     if (integer < propagation_.packing().buffers) blame_.Note(integer);
+    booleans_.Note(integer);
   }
   blame_.Age();
+  booleans_.Age();
 }
 
 void SearchTree::Keep(const lazy::Lesson& lesson, int point) {
@@ -232,7 +238,7 @@ void SearchTree::Reduce() {
 }
 
 void SearchTree::ReturnToRoot() {
-  propagation_.BacktrackTo(0);
+  BacktrackTo(0);
   points_.clear();
 }
 

@@ -5,6 +5,7 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/engines/guided/boolean_queue.h"
 #include "tessera/search/engines/guided/candidates.h"
 #include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/lazy/clause_learning.h"
@@ -34,8 +35,10 @@ namespace tessera::search::engines::guided {
 //   point without candidates takes new ones, and the search ends only with a placement or with the
 //   empty clause, which proves that there is none.
 //
-// When every buffer has a place, Booleans (modes of steps, variables of constraints) are decided in
-// the order in which they were made.
+// When every buffer has a place, what is left of the Booleans (modes of steps, variables of
+// constraints) is decided (boolean_queue.h). A recipe may decide them before it places any buffer;
+// that suits refutations. A dead end below the decision of a Boolean returns to where its lesson
+// implies a literal.
 //
 // Sources: TelaMalloc (Maas et al. 2023) for all but the lessons, which are those of
 // conflict-driven solvers (Marques-Silva and Sakallah 1996), kept while backtracking in small steps
@@ -44,8 +47,8 @@ class SearchTree {
  public:
   enum class Verdict : uint8_t { kPlaced, kRefuted, kUnknown };
 
-  // Everything outlives this object. The propagation has been started. Variables at and beyond
-  // `booleans` are decided after the buffers.
+  // Everything outlives this object. The propagation has been started, and all constraints are
+  // written.
   SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
              const GuidedOptions& options);
 
@@ -73,11 +76,12 @@ class SearchTree {
 
   bool Advance();
   bool Decide(Point& point);
-  std::vector<int> CandidatesAt(int phase) const;
+  std::vector<int> CandidatesAt(int phase);
   bool Retreat();
   int TargetOfMajorBacktrack(int failed, int culprit);
   int LeaveStuck(int target);
   void NextRecipe();
+  void BacktrackTo(int level);
   void GoTo(int point);
   void NoteBlame(const lazy::Lesson& lesson);
   void Keep(const lazy::Lesson& lesson, int point);
@@ -89,6 +93,7 @@ class SearchTree {
   lazy::Trail& trail_;
   std::vector<Candidates> recipes_;
   Blame& blame_;
+  BooleanQueue booleans_;
   const GuidedOptions& options_;
   lazy::ConflictAnalysis analysis_;
   std::vector<Point> points_;  // point k is left by the decision of level k + 1

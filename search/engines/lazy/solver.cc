@@ -21,7 +21,7 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery 
       trail_(propagation_.trail()),
       clauses_(propagation_.clauses()),
       decisions_(propagation_.axis(), options.seed),
-      analysis_(trail_, clauses_, &decisions_, options.minimize_clauses),
+      analysis_(trail_, clauses_, options.minimize_clauses),
       queries_{{std::move(query), false}} {
   decisions_.FollowHints(options.follow_hints);
   next_restart_ = options.restart_base * base::Luby(1);
@@ -78,6 +78,7 @@ bool Solver::LearnFromConflict() {
   const Lesson& lesson = analysis_.Learn(trail_.Conflict());
   const int32_t proof = proof_ != nullptr ? proof_->NoteLesson(lesson, trail_, clauses_) : -1;
   BacktrackTo(lesson.level);
+  for (const int integer : lesson.involved) decisions_.Bump(integer);
   decisions_.Decay();
   ++statistics_.backtracks;
   const int query = static_cast<int>(queries_.size()) - 1;
