@@ -3,15 +3,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "tessera/base/random.h"
 #include "tessera/bench/challenging_tables.h"
 #include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/sat/cadical_engine.h"
@@ -21,8 +20,7 @@
 #include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// Prints tables about the guided engine: MiniMalloc's challenging problems, steps and failures on
-// generated inputs, and Problems with banks and modes. Each engine is asked alone.
+// Prints tables about the guided engine (docs/guided-search.md). Each engine is asked alone.
 namespace tessera::bench {
 namespace {
 
@@ -40,10 +38,11 @@ struct Settings {
   double seconds = 60;
   int64_t steps = 500'000;
   uint64_t seeds = 10;
+  int slack_percent = 10;
 };
 
-// The engine with one rule left out, or a heuristic alone: the best buffer by one measure goes to
-// its lowest valid position, and a dead end returns to the last decision.
+// The engine, without one of its rules, or a heuristic alone: its buffer goes to the lowest valid
+// position, and a dead end returns to the last decision.
 struct Variant {
   std::string name;
   GuidedOptions options;
@@ -51,24 +50,26 @@ struct Variant {
 
 std::vector<Variant> AllVariants() {
   std::vector<Variant> variants = {{"guided", {}}};
-  if (const char* h = getenv("H")) {
-    variants[0].options.recipes.clear();
-    variants[0].options.recipes.emplace_back();
-    for (; *h; ++h) {
-      if (*h == '-') { variants[0].options.recipes.emplace_back(); continue; }
-      if (*h == 'n') { variants[0].options.recipes.back().phases = false; continue; }
-      variants[0].options.recipes.back().heuristics.push_back(static_cast<Heuristic>(*h - '0'));
-    }
-    if (getenv("NOSTUCK")) variants[0].options.stuck = false;
-  }
-  if (getenv("MANY")) {
-    const auto add = [&](const char* name, std::vector<Recipe> recipes) { GuidedOptions o; o.recipes = recipes; variants.push_back({name, o}); };
-    const std::vector<Heuristic> low = {Heuristic::kLowest};
-    add("3n-3", {{true, low, false}, {false, low, true}, {false, {Heuristic::kBlamed}, false}});
-    add("bool", {{true, low, false}});
-    add("1bool", {{false, low, false}, {true, low, false}, {false, low, true}, {true, low, false}});
+  Variant& plain = variants.emplace_back("- phases", GuidedOptions());
+  for (Recipe& recipe : plain.options.recipes) recipe.phases = false;
+  variants.emplace_back("- culprits", GuidedOptions()).options.culprits = false;
+  variants.emplace_back("- stuck", GuidedOptions()).options.stuck = false;
+  variants.emplace_back("- lessons", GuidedOptions()).options.lessons = false;
+  Variant& published = variants.emplace_back("published", GuidedOptions());
+  published.options.recipes = {published.options.recipes.back()};
+  for (const auto& [name, heuristic] :
+       {std::pair("size alone", Heuristic::kSize), std::pair("area alone", Heuristic::kArea),
+        std::pair("lifetime alone", Heuristic::kLifetime),
+        std::pair("lowest alone", Heuristic::kLowest)}) {
+    GuidedOptions& options = variants.emplace_back(name, GuidedOptions()).options;
+    options.recipes = {{.heuristics = {heuristic}, .phases = false}};
+    options.culprits = options.stuck = options.lessons = false;
   }
   return variants;
+}
+
+bool Wanted(const Settings& settings, const std::string& name) {
+  return settings.data.engine.empty() || settings.data.engine == name;
 }
 
 struct Answer {
@@ -91,20 +92,18 @@ Answer Ask(const problem::Engine& engine, const Problem& problem, Bytes capacity
 void PrintChallenging(const Settings& settings) {
   const auto challenges = ReadChallenges(settings.data);
   if (!challenges) return;
-  std::printf("A..K at 1048576 bytes, at most %.0f s each: steps, dead ends and seconds\n",
+  std::printf("A..K at 1048576 bytes, at most %.0f s each: steps and seconds; ?: open\n",
               settings.seconds);
   for (const Variant& variant : AllVariants()) {
-    if (!settings.data.engine.empty() && settings.data.engine != variant.name) continue;
+    if (!Wanted(settings, variant.name)) continue;
     int decided = 0;
     std::printf("%-15s", variant.name.c_str());
     for (const Problem& problem : *challenges) {
-      if (const char* only = getenv("ONLY"); only && !strstr(only, problem.name.c_str())) continue;
       const Answer answer = Ask(GuidedEngine(variant.options), problem,
-                                problem.memories[0].capacity, settings.steps, settings.seconds);
+                                problem.memories[0].capacity, base::kMaxTotal, settings.seconds);
       decided += answer.Decided() ? 1 : 0;
-      std::printf(" %s%s %lld/%lld %.1f", problem.name.c_str(), answer.Decided() ? "" : "?",
-                  static_cast<long long>(answer.result.statistics.nodes),
-                  static_cast<long long>(answer.result.statistics.conflicts), answer.seconds);
+      std::printf(" %s%s %lld %.1f", problem.name.c_str(), answer.Decided() ? "" : "?",
+                  static_cast<long long>(answer.result.statistics.nodes), answer.seconds);
     }
     std::printf("  decided %d\n", decided);
   }
@@ -124,9 +123,18 @@ struct Family {
 
 std::vector<Family> AllFamilies() {
   return {
-      {"perfect 100", [](uint64_t seed) { return GeneratePerfect({100, 120, 4096}, seed); }},
-      {"broken 80", [](uint64_t seed) { return GenerateBroken({80, 100, 1024}, seed); }},
-      {"broken 150", [](uint64_t seed) { return GenerateBroken({150, 200, 4096}, seed); }},
+      {"perfect 100",
+       [](uint64_t seed) {
+         return GeneratePerfect({100, 120, 4096}, seed);
+       }},
+      {"broken 80",
+       [](uint64_t seed) {
+         return GenerateBroken({80, 100, 1024}, seed);
+       }},
+      {"broken 150",
+       [](uint64_t seed) {
+         return GenerateBroken({150, 200, 4096}, seed);
+       }},
       {"flat 60", [](uint64_t seed) { return GenerateFlat(60, seed); }},
       {"flat 100", [](uint64_t seed) { return GenerateFlat(100, seed); }},
       {"random 300", [](uint64_t seed) { return GenerateRandom(300, 20, seed); }},
@@ -134,7 +142,7 @@ std::vector<Family> AllFamilies() {
   };
 }
 
-// The lowest peak that the other engines find in a second, and whether it is proven least.
+// The lowest peak that other engines find in a second; for a perfect packing its capacity.
 Result LowestPeak(const Problem& problem) {
   const search::engines::greedy::GreedyEngine greedy;
   const search::engines::canonical::CanonicalEngine canonical;
@@ -149,99 +157,197 @@ Result LowestPeak(const Problem& problem) {
 
 std::vector<Input> DrawInputs(const Settings& settings) {
   std::vector<Input> inputs;
+  uint64_t drawn = 0;
   int proven = 0;
   for (const Family& family : AllFamilies()) {
     for (uint64_t seed = 1; seed <= settings.seeds; ++seed) {
+      ++drawn;
       const Problem problem = family.generate(seed);
-      Result lowest = LowestPeak(problem);
-      if (family.name.starts_with("perfect")) lowest.peak = problem.memories[0].capacity, lowest.status = Status::kOptimal;
-      if (!lowest.peak) continue;
-      proven += lowest.status == Status::kOptimal ? 1 : 0;
-      inputs.push_back({family.name, problem, *lowest.peak});
-      inputs.push_back({family.name, problem, *lowest.peak * 11 / 10});
+      const bool perfect = family.name.starts_with("perfect");
+      const Result lowest = LowestPeak(problem);
+      if (!lowest.peak && !perfect) continue;
+      const Bytes peak = perfect ? problem.memories[0].capacity : *lowest.peak;
+      proven += perfect || lowest.status == Status::kOptimal ? 1 : 0;
+      inputs.push_back({family.name, problem, peak});
+      inputs.push_back({family.name, problem, peak * 11 / 10});
     }
   }
-  std::printf("%zu inputs: each problem at its lowest known peak and at 1.1 times that; of %zu "
-              "peaks %d are proven least\n",
-              inputs.size(), inputs.size() / 2, proven);
+  std::printf(
+      "%zu inputs: of %llu problems drawn those with a known peak, at the lowest one and at 1.1 "
+      "times that; %d of %zu are proven least\n",
+      inputs.size(), static_cast<unsigned long long>(drawn), proven, inputs.size() / 2);
   return inputs;
 }
 
+// Decided answers against those of the whole engine: how often, and the geometric mean of the
+// ratios of steps.
+class Comparison {
+ public:
+  void Note(const Answer& answer, const Answer& whole) {
+    if (!answer.Decided() || !whole.Decided()) return;
+    ++both_;
+    logarithms_ += std::log(static_cast<double>(answer.result.statistics.nodes) /
+                            static_cast<double>(whole.result.statistics.nodes));
+  }
+  int Both() const { return both_; }
+  double Ratio() const { return std::exp(logarithms_ / std::max(both_, 1)); }
+
+ private:
+  int both_ = 0;
+  double logarithms_ = 0;
+};
+
 void PrintFailures(const Settings& settings) {
   const std::vector<Input> inputs = DrawInputs(settings);
-  std::printf("%-15s %8s %8s  steps where both decide, by those of the whole engine\n", "", "failures", "seconds");
+  std::printf("at most %lld steps and %.0f s each\n%-15s %8s %9s %19s\n",
+              static_cast<long long>(settings.steps), settings.seconds, "", "failures", "seconds",
+              "steps / whole (on)");
   std::vector<Answer> whole;
   for (const Variant& variant : AllVariants()) {
-    std::vector<Answer> answers;
-    int failures = 0, both = 0;
-    double seconds = 0, logarithms = 0;
-    std::string by_family;
+    if (!whole.empty() && !Wanted(settings, variant.name)) continue;
     std::map<std::string, int> failed;
-    for (const Input& input : inputs) {
-      answers.push_back(Ask(GuidedEngine(variant.options), input.problem, input.capacity,
-                            settings.steps, settings.seconds));
-      failures += answers.back().Decided() ? 0 : 1;
-      if (!answers.back().Decided()) ++failed[input.family];
-      seconds += answers.back().seconds;
+    Comparison comparison;
+    double seconds = 0;
+    int failures = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Answer answer = Ask(GuidedEngine(variant.options), inputs[i].problem, inputs[i].capacity,
+                          settings.steps, settings.seconds);
+      if (!answer.Decided()) ++failures, ++failed[inputs[i].family];
+      seconds += answer.seconds;
+      if (whole.size() == i) whole.push_back(answer);
+      comparison.Note(answer, whole[i]);
     }
-    if (whole.empty()) whole = answers;
-    for (size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i].Decided() || !whole[i].Decided()) continue;
-      ++both;
-      logarithms += std::log(static_cast<double>(answers[i].result.statistics.nodes) /
-                             static_cast<double>(whole[i].result.statistics.nodes));
-    }
-    std::printf("%-15s %8d %8.1f  %.2f on %d;", variant.name.c_str(), failures, seconds, std::exp(logarithms / std::max(both, 1)), both);
+    std::printf("%-15s %8d %9.1f %12.2f (%4d)  ", variant.name.c_str(), failures, seconds,
+                comparison.Ratio(), comparison.Both());
     for (const auto& [family, count] : failed) std::printf(" %s: %d", family.c_str(), count);
     std::printf("\n");
   }
 }
 
+struct Share {
+  int placed = 0, refuted = 0, soon = 0, where_first_is_open = 0;
+  double seconds = 0;
+};
+
+// The engines that honour banks and modes.
 void PrintBanked(const Settings& settings) {
-  const encoder::sat::SatEngine sat;
-  std::vector<std::pair<std::string, std::unique_ptr<problem::Engine>>> engines;
-  engines.emplace_back("cadical", std::make_unique<encoder::sat::SatEngine>());
-  for (const Variant& v : AllVariants()) {
-  engines.emplace_back(v.name, std::make_unique<GuidedEngine>(v.options)); }
-  int slack = getenv("SLACK") ? atoi(getenv("SLACK")) : 10;
+  std::vector<std::unique_ptr<problem::Engine>> engines;
+  engines.push_back(std::make_unique<encoder::sat::SatEngine>());
+  engines.push_back(std::make_unique<GuidedEngine>());
+  std::printf("banked, %d %% slack, at most %.0f s each\n%-8s %-8s %6s %6s %8s %5s %8s %9s %s\n",
+              settings.slack_percent, settings.seconds, "buffers", "engine", "drawn", "placed",
+              "refuted", "open", "in 1 s", "seconds", "decided where cadical is open");
   for (const int buffers : {50, 100, 200, 400}) {
-    if (getenv("BUF") && atoi(getenv("BUF")) != buffers) continue;
-    for (auto& [name, engine] : engines) {
-      std::printf("%d %-10s", buffers, name.c_str());
-      int f = 0, n = 0; double total = 0;
-      for (uint64_t seed = 1; seed <= settings.seeds; ++seed) {
-        const Problem problem = GenerateBanked({buffers, buffers / 2, 8, 4, slack}, seed);
-        const Answer a = Ask(*engine, problem, problem.memories[0].capacity, base::kMaxTotal, settings.seconds);
-        std::printf(" %s%.1f", a.result.allocation ? "f" : a.Decided() ? "n" : "?", a.seconds);
-        f += a.result.allocation ? 1 : 0; n += a.result.status == Status::kInfeasible; total += a.seconds;
+    std::vector<Share> shares(engines.size());
+    int open = 0;
+    for (uint64_t seed = 1; seed <= settings.seeds; ++seed) {
+      const Problem problem =
+          GenerateBanked({buffers, buffers / 2, 8, 4, settings.slack_percent}, seed);
+      bool first_decided = false;
+      for (size_t e = 0; e < engines.size(); ++e) {
+        const Answer answer = Ask(*engines[e], problem, problem.memories[0].capacity,
+                                  base::kMaxTotal, settings.seconds);
+        if (e == 0) first_decided = answer.Decided();
+        Share& share = shares[e];
+        share.placed += answer.result.allocation ? 1 : 0;
+        share.refuted += answer.result.status == Status::kInfeasible ? 1 : 0;
+        share.soon += answer.Decided() && answer.seconds <= 1 ? 1 : 0;
+        share.where_first_is_open += answer.Decided() && !first_decided ? 1 : 0;
+        share.seconds += answer.seconds;
       }
-      std::printf("  feasible %d infeasible %d  %.1f s\n", f, n, total);
+      open += first_decided ? 0 : 1;
+    }
+    for (size_t e = 0; e < engines.size(); ++e) {
+      const Share& share = shares[e];
+      const int drawn = static_cast<int>(settings.seeds);
+      std::printf("%-8d %-8s %6d %6d %8d %5d %8d %9.1f %d of %d\n", buffers,
+                  std::string(engines[e]->Name()).c_str(), drawn, share.placed, share.refuted,
+                  drawn - share.placed - share.refuted, share.soon, share.seconds,
+                  share.where_first_is_open, open);
     }
   }
+}
+
+// TelaMalloc's micro-instances.
+void PrintMicro(const Settings& settings) {
+  const auto stairs = [](int buffers, problem::Step apart) {
+    Problem problem = GeneratePerfect({1, 1, buffers}, 0);
+    problem::Buffer buffer = problem.buffers[0];
+    problem.buffers.clear();
+    for (int i = 0; i < buffers; ++i) {
+      buffer.id = "b" + std::to_string(i);
+      buffer.size = 1;
+      buffer.lifespans = {{i * apart, i * apart + 1}};
+      problem.buffers.push_back(buffer);
+    }
+    return problem;
+  };
+  for (const auto& [name, problem] : {std::pair("10000 disjoint", stairs(10'000, 1)),
+                                      std::pair("1000 overlapping", stairs(1000, 0))}) {
+    const Answer answer = Ask(GuidedEngine(), problem, problem.memories[0].capacity,
+                              base::kMaxTotal, settings.seconds);
+    std::printf("%-18s %s %.1f ms\n", name,
+                std::string(problem::NameOf(answer.result.status)).c_str(), 1000 * answer.seconds);
+  }
+}
+
+struct Table {
+  std::string_view name;
+  void (*print)(const Settings& settings);
+};
+
+constexpr Table kTables[] = {{"challenging", PrintChallenging},
+                             {"failures", PrintFailures},
+                             {"banked", PrintBanked},
+                             {"micro", PrintMicro}};
+
+// False if some argument is not known.
+bool Read(int argc, char** argv, Settings& settings) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view word = argv[i];
+    if (i + 1 == argc) return false;
+    const char* value = argv[i + 1];
+    if (word == "--data") {
+      settings.data.data = value;
+    } else if (word == "--seconds") {
+      settings.seconds = std::atof(value);
+    } else if (word == "--steps") {
+      settings.steps = std::atoll(value);
+    } else if (word == "--seeds") {
+      settings.seeds = static_cast<uint64_t>(std::atoll(value));
+    } else if (word == "--slack") {
+      settings.slack_percent = std::atoi(value);
+    } else if (word == "--variant") {
+      settings.data.engine = value;
+    } else if (word == "--table") {
+      settings.data.table = value;
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 }  // namespace tessera::bench
 
 int main(int argc, char** argv) {
-  using tessera::bench::Settings;
-  Settings settings;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view word = argv[i];
-    if (word == "--data") settings.data.data = argv[i + 1];
-    if (word == "--seconds") settings.seconds = std::atof(argv[i + 1]);
-    if (word == "--steps") settings.steps = std::atoll(argv[i + 1]);
-    if (word == "--seeds") settings.seeds = static_cast<uint64_t>(std::atoll(argv[i + 1]));
-    if (word == "--engine") settings.data.engine = argv[i + 1];
-    if (word == "--table") settings.data.table = argv[i + 1];
+  using tessera::bench::kTables;
+  tessera::bench::Settings settings;
+  const auto* table = std::end(kTables);
+  if (tessera::bench::Read(argc, argv, settings)) {
+    table = std::find_if(std::begin(kTables), std::end(kTables),
+                         [&](const auto& each) { return each.name == settings.data.table; });
+  }
+  if (table == std::end(kTables)) {
+    std::fputs(
+        "usage: guided_bench --table challenging|failures|banked|micro [--data FOLDER] "
+        "[--seconds S] [--steps N] [--seeds N] [--slack PERCENT] [--variant NAME]\n"
+        "FOLDER, or its folder 'challenging', holds A.1048576.csv to K.1048576.csv.\n",
+        stderr);
+    return 2;
   }
   std::setvbuf(stdout, nullptr, _IONBF, 0);
-  if (settings.data.table == "banked") {
-    tessera::bench::PrintBanked(settings);
-  } else if (settings.data.table == "failures") {
-    tessera::bench::PrintFailures(settings);
-  } else {
-    tessera::bench::PrintChallenging(settings);
-  }
+  table->print(settings);
   return 0;
 }

@@ -114,7 +114,7 @@ class Search {
 
   std::vector<Candidates> RecipesFor(const GuidedOptions& options) {
     std::vector<Candidates> recipes;
-    for (const Recipe& recipe : options.recipes)
+    for (const Recipe& recipe : prepared_.addresses ? options.recipes_in_banks : options.recipes)
       recipes.emplace_back(prepared_.problem, propagation_.axis(), blame_, recipe);
     return recipes;
   }

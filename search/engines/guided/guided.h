@@ -28,18 +28,26 @@ struct Recipe {
   bool phases = true;  // buffers of contended phases first
 };
 
-// In the order in which they are used. Placements from the bottom up leave few holes, so they come
-// first; the last recipe is the published one.
+// Used in turn. Placements from the bottom up leave few holes, so they come first; the last recipe
+// is the published one.
 inline const std::vector<Recipe> kRecipes = {
     {.heuristics = {Heuristic::kLowest}, .phases = false},
     {.heuristics = {Heuristic::kLowest}},
     {.heuristics = {Heuristic::kBlamed}, .phases = false},
     {.heuristics = {Heuristic::kLifetime, Heuristic::kSize, Heuristic::kArea}},
 };
+// For Problems with constraints beyond those of a packing, such as banks and modes.
+inline const std::vector<Recipe> kRecipesInBanks = {
+    {.booleans_first = true, .heuristics = {Heuristic::kLowest}, .phases = false},
+    {.booleans_first = true, .heuristics = {Heuristic::kBlamed}, .phases = false},
+    {.booleans_first = true, .heuristics = {Heuristic::kLowest}},
+    {.heuristics = {Heuristic::kLowest}, .phases = false},
+};
 
 // The rules of the search (search_tree.h). bench/guided_bench measures the search without them.
 struct GuidedOptions {
   std::vector<Recipe> recipes = kRecipes;
+  std::vector<Recipe> recipes_in_banks = kRecipesInBanks;
   bool culprits = true;  // a major backtrack goes to the placement to blame, or one decision back
   bool stuck = true;     // leave parts of the tree that took many backtracks, and recipes too
   bool lessons = true;   // learn a clause from every dead end

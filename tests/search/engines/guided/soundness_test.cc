@@ -27,16 +27,24 @@ using search::engines::guided::GuidedOptions;
 using search::engines::guided::Heuristic;
 using search::engines::guided::Recipe;
 
-GuidedOptions DrawGuidedOptions(base::Random& random) {
-  GuidedOptions options;
-  if (random.Chance(0.6)) options.recipes.clear();
-  while (options.recipes.empty() || random.Chance(0.3)) {
-    Recipe& recipe = options.recipes.emplace_back();
+std::vector<Recipe> DrawRecipes(base::Random& random) {
+  std::vector<Recipe> recipes;
+  while (recipes.empty() || random.Chance(0.3)) {
+    Recipe& recipe = recipes.emplace_back();
+    recipe.booleans_first = random.Chance(0.3);
     recipe.phases = random.Chance(0.5);
-    while (recipe.heuristics.empty() || random.Chance(0.5))
+    while (recipe.heuristics.empty() || random.Chance(0.5)) {
       recipe.heuristics.push_back(static_cast<Heuristic>(
           random.Uniform(0, static_cast<int64_t>(search::engines::guided::kHeuristics) - 1)));
+    }
   }
+  return recipes;
+}
+
+GuidedOptions DrawGuidedOptions(base::Random& random) {
+  GuidedOptions options;
+  if (random.Chance(0.6)) options.recipes = DrawRecipes(random);
+  if (random.Chance(0.6)) options.recipes_in_banks = DrawRecipes(random);
   options.culprits = random.Chance(0.7);
   options.stuck = random.Chance(0.7);
   return options;
