@@ -52,6 +52,7 @@ std::vector<Variant> AllVariants() {
   std::vector<Variant> variants = {{"guided", {}}};
   Variant& plain = variants.emplace_back("- phases", GuidedOptions());
   for (Recipe& recipe : plain.options.recipes) recipe.phases = false;
+  variants.emplace_back("- descents", GuidedOptions()).options.descents = false;
   variants.emplace_back("- culprits", GuidedOptions()).options.culprits = false;
   variants.emplace_back("- stuck", GuidedOptions()).options.stuck = false;
   variants.emplace_back("- lessons", GuidedOptions()).options.lessons = false;
@@ -63,7 +64,7 @@ std::vector<Variant> AllVariants() {
         std::pair("lowest alone", Heuristic::kLowest)}) {
     GuidedOptions& options = variants.emplace_back(name, GuidedOptions()).options;
     options.recipes = {{.heuristics = {heuristic}, .phases = false}};
-    options.culprits = options.stuck = options.lessons = false;
+    options.descents = options.culprits = options.stuck = options.lessons = false;
   }
   return variants;
 }

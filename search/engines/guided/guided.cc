@@ -12,6 +12,8 @@
 #include "tessera/encoder/formulation/formulation.h"
 #include "tessera/encoder/formulation/refinements.h"
 #include "tessera/problem/structure.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/guided/candidates.h"
 #include "tessera/search/engines/guided/constraint_target.h"
 #include "tessera/search/engines/guided/search_tree.h"
@@ -172,9 +174,9 @@ class Search {
 };
 
 // A session for an independent part of a Problem.
-class GuidedSession final : public problem::Session {
+class PartSession final : public problem::Session {
  public:
-  GuidedSession(const Problem& problem, const Ladder* ladder, const GuidedOptions& options)
+  PartSession(const Problem& problem, const Ladder* ladder, const GuidedOptions& options)
       : problem_(problem), ladder_(ladder), options_(options) {}
 
   Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
@@ -207,14 +209,14 @@ class GuidedSession final : public problem::Session {
 
   const Problem& problem_;
   const Ladder* ladder_;
-  const GuidedOptions options_;
+  const GuidedOptions& options_;
   size_t candidate_ = 0;
   std::unique_ptr<Prepared> prepared_;
   std::unique_ptr<Search> search_;
 };
 
-std::optional<std::string> GuidedSession::FindUnsupported(Bytes capacity,
-                                                          const base::Stop& stop) const {
+std::optional<std::string> PartSession::FindUnsupported(Bytes capacity,
+                                                        const base::Stop& stop) const {
   if (auto reason = lazy::FindTooLarge(problem_, ladder_)) return reason;
   if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / lazy::kBytesPerPair) {
     stop.NoteDeclined();
@@ -224,8 +226,8 @@ std::optional<std::string> GuidedSession::FindUnsupported(Bytes capacity,
   return std::nullopt;
 }
 
-bool GuidedSession::Open(size_t candidate, Bytes capacity, const base::Budget& budget,
-                         const base::Stop& stop, Result& result) {
+bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& budget,
+                       const base::Stop& stop, Result& result) {
   if (ladder_ != nullptr && candidate >= ladder_->candidates.size())
     return Refuse(result, Status::kInvalid, "no such candidate");
   if (const auto reason = FindUnsupported(capacity, stop))
@@ -263,8 +265,8 @@ bool GuidedSession::Open(size_t candidate, Bytes capacity, const base::Budget& b
                                    "the guided engine does not take so many constraints");
 }
 
-void GuidedSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
-                             Result& result) {
+void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
+                           Result& result) {
   if (verdict == SearchTree::Verdict::kPlaced) {
     result.status = Status::kFeasible;
     result.allocation = search_->Placement();
@@ -284,14 +286,79 @@ void GuidedSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const 
   }
 }
 
+// A session for a whole Problem. Where buffers fit one after the other, there is nothing to search:
+// the first descents take no solver, which would cost the square of the buffers that live together.
+class GuidedSession final : public problem::Session {
+ public:
+  GuidedSession(const Problem& problem, const Ladder* ladder, GuidedOptions options)
+      : problem_(problem), ladder_(ladder), options_(std::move(options)) {}
+
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
+    const bool is_known = ladder_ == nullptr || candidate < ladder_->candidates.size();
+    if (options_.descents && is_known && budget.units > 0) {
+      const Problem& sized = Sized(candidate);
+      if (auto placed = Descend(sized, capacity, stop)) return *std::move(placed);
+    }
+    if (!parts_) {
+      parts_ = formulation::OpenInParts(
+          problem_, ladder_, [this](const Problem& part, const Ladder* sizes) {
+            return std::make_unique<PartSession>(part, sizes, options_);
+          });
+    }
+    return parts_->Solve(candidate, capacity, budget, stop);
+  }
+
+ private:
+  const Problem& Sized(size_t candidate) {
+    if (ladder_ == nullptr) return problem_;
+    if (!sized_ || candidate != candidate_)
+      sized_ = AtCandidate(problem_, ladder_->candidates[candidate_ = candidate]);
+    return *sized_;
+  }
+  static std::optional<Result> Descend(const Problem& problem, Bytes capacity,
+                                       const base::Stop& stop);
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  const GuidedOptions options_;
+  size_t candidate_ = 0;
+  std::optional<Problem> sized_;
+  std::unique_ptr<problem::Session> parts_;
+};
+
+std::optional<Result> GuidedSession::Descend(const Problem& problem, Bytes capacity,
+                                             const base::Stop& stop) {
+  using greedy::GreedyOrder;
+  if (allocate::FindUnsupported(problem, allocate::BankSupport::kWindows)) return std::nullopt;
+  Result result;
+  result.engine = "guided";
+  result.allocation.emplace().offsets.resize(problem.buffers.size());
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const greedy::GreedyPlacement placement(problem, static_cast<int>(m));
+    const Bytes room = m == 0 ? capacity : problem.memories[m].capacity;
+    std::optional<std::vector<Bytes>> offsets;
+    for (const GreedyOrder order :
+         {GreedyOrder::kLifetime, GreedyOrder::kSize, GreedyOrder::kArea}) {
+      if (!offsets) offsets = placement.Place(order, allocate::Fit::kFirst, false, room, stop);
+      result.statistics.nodes += static_cast<int64_t>(placement.Buffers().size());
+      if (offsets) break;
+    }
+    if (!offsets) return std::nullopt;
+    for (size_t k = 0; k < offsets->size(); ++k)
+      result.allocation->offsets[static_cast<size_t>(placement.Buffers()[k])] = (*offsets)[k];
+  }
+  result.allocation->modes = problem::ConstantModes(problem);
+  result.status = Status::kFeasible;
+  result.peak = problem::PeakOf(problem, *result.allocation);
+  return result;
+}
+
 }  // namespace
 
 std::unique_ptr<problem::Session> GuidedEngine::Open(const Problem& problem,
                                                      const Ladder* ladder) const {
-  return formulation::OpenInParts(problem, ladder,
-                                  [this](const Problem& part, const Ladder* sizes) {
-                                    return std::make_unique<GuidedSession>(part, sizes, options_);
-                                  });
+  return std::make_unique<GuidedSession>(problem, ladder, options_);
 }
 
 }  // namespace tessera::search::engines::guided

@@ -48,6 +48,7 @@ inline const std::vector<Recipe> kRecipesInBanks = {
 struct GuidedOptions {
   std::vector<Recipe> recipes = kRecipes;
   std::vector<Recipe> recipes_in_banks = kRecipesInBanks;
+  bool descents = true;  // first place buffers one after the other, without a solver
   bool culprits = true;  // a major backtrack goes to the placement to blame, or one decision back
   bool stuck = true;     // leave parts of the tree that took many backtracks, and recipes too
   bool lessons = true;   // learn a clause from every dead end

@@ -45,6 +45,7 @@ GuidedOptions DrawGuidedOptions(base::Random& random) {
   GuidedOptions options;
   if (random.Chance(0.6)) options.recipes = DrawRecipes(random);
   if (random.Chance(0.6)) options.recipes_in_banks = DrawRecipes(random);
+  options.descents = random.Chance(0.2);
   options.culprits = random.Chance(0.7);
   options.stuck = random.Chance(0.7);
   return options;
@@ -145,7 +146,7 @@ TEST(GuidedSoundness, SlicesOfStepsContinueTheSearch) {
   for (int seed = 1; seed <= DrawsOf(300); ++seed) {
     base::Random random(static_cast<uint64_t>(seed));
     const Problem problem = random.Chance(0.5) ? DrawPacking(random) : DrawProblem(random);
-    const GuidedEngine engine;
+    const GuidedEngine engine(DrawGuidedOptions(random));
     const Bytes capacity = problem.memories[0].capacity;
     const Result whole = engine.Open(problem, nullptr)->Solve(0, capacity, {}, {});
     const auto session = engine.Open(problem, nullptr);
