@@ -13,6 +13,7 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/engines/order_search/order_search.h"
@@ -86,6 +87,8 @@ constexpr EngineMaker kEngines[] = {
      [](const EngineOptions& o, uint64_t) {
        return Make<search::engines::lazy::LazyEngine>(o.lazy);
      }},
+    {"guided", false,
+     [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
