@@ -38,7 +38,7 @@ constexpr const char* kExitCodes =
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 10>;
+using Commands = std::array<std::unique_ptr<Command>, 11>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -90,7 +90,7 @@ ExitCode Run(Console& console, int argc, char** argv) {
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),   MakeAllocCommand(),
                              MakeEncodeCommand(), MakeDecodeCommand(), MakeCheckCommand(),
                              MakeEvalCommand(),   MakeDiffCommand(),   MakeShowCommand(),
-                             MakeModesCommand()};
+                             MakeModesCommand(),  MakeExploreCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());
