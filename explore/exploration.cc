@@ -34,11 +34,13 @@ namespace {
 // Plans in a round, at least.
 constexpr size_t kRound = 8;
 
-// A sum of floating-point numbers may come out this much higher in another order, relatively.
-constexpr double kRounding = 1e-9;
-
-Interval WithoutRounding(const Interval& interval) {
-  return {interval.low - std::abs(interval.low) * kRounding, interval.high};
+// Metrics are compared with nine significant digits. Sums of energies that differ by no more than
+// rounding are equal then, and so is what follows from them.
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value) || std::floor(value) == value) return value;
+  const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
+  const double rounded = std::round(value * scale) / scale;
+  return std::isfinite(rounded) ? rounded : value;
 }
 
 class Run {
@@ -65,7 +67,7 @@ class Run {
     if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
     while (!options_.canceller.IsCancelled()) {
       if (!options_.plan_all) SettleByBounds();
-      const std::vector<size_t> round = ChooseRound();
+      const std::vector<size_t> round = ChooseRound(planner);
       if (round.empty()) return std::optional(std::move(result_));
       if (const auto fault = PlanRound(planner, round)) return base::Unexpected(*fault);
     }
@@ -106,7 +108,8 @@ class Run {
           objective.expression.Evaluate([&](std::string_view name) -> std::optional<Interval> {
             const std::string key(name);
             if (const auto metric = metrics.find(key); metric != metrics.end())
-              return are_exact ? Interval::Of(metric->second) : Interval::From(metric->second);
+              return are_exact ? Interval::Of(Rounded(metric->second))
+                               : Interval::From(Rounded(metric->second));
             if (const auto column = network.columns.find(key); column != network.columns.end())
               return Interval::Of(column->second);
             const auto constant = constants_[pair.point].find(key);
@@ -114,7 +117,7 @@ class Run {
             return Interval::Of(constant->second);
           });
       if (!value) return base::Unexpected(value.error());
-      least.push_back(are_exact ? value->low : WithoutRounding(*value).low);
+      least.push_back(value->low);
     }
     return least;
   }
@@ -154,7 +157,7 @@ class Run {
   void CompareWithLimits(Pair& pair) const {
     for (const auto& [metric, most] : spec_.networks[pair.of.network].limits) {
       const auto bound = pair.bounds.find(metric);
-      if (bound == pair.bounds.end() || bound->second * (1 - kRounding) <= most) continue;
+      if (bound == pair.bounds.end() || Rounded(bound->second) <= Rounded(most)) continue;
       pair.settled = pair.from.contains(metric) ? Settled::kMonotone : Settled::kBound;
       pair.is_infeasible = true;
       pair.reason =
@@ -194,9 +197,7 @@ class Run {
       if (HasNoPlan(result_.PairAt(network, point))) return true;
     }
     for (size_t metric = 0; metric < spec_.metrics.size(); ++metric) {
-      Values least = LeastOfSet(point, metric);
-      for (double& value : least) value -= std::abs(value) * kRounding;
-      if (result_.set_front.FindDominator(least) == nullptr) return false;
+      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr) return false;
     }
     return true;
   }
@@ -231,26 +232,46 @@ class Run {
     return sum;
   }
 
-  // Open pairs, whole points at a time.
-  std::vector<size_t> ChooseRound() const {
+  // Open pairs, whole points at a time. The first point of a round is as good as possible while
+  // the plans of such points are optimal: their values are bounds for many others.
+  std::vector<size_t> ChooseRound(const Planner& planner) {
     std::vector<std::pair<double, size_t>> order;
     for (size_t point = 0; point < CountPoints(); ++point) {
-      for (size_t network = 0; network < spec_.networks.size(); ++network) {
-        if (!result_.PairAt(network, point).IsOpen()) continue;
-        order.emplace_back(PriorityOf(point), point);
-        break;
-      }
+      if (HasOpenPair(point)) order.emplace_back(PriorityOf(point), point);
     }
     std::sort(order.begin(), order.end());
     std::vector<size_t> round;
+    if (climbs_ && !options_.plan_all && !order.empty()) {
+      top_ = Climb(planner, order.front().second);
+      AddOpenPairs(*top_, round);
+    }
     for (const auto& [priority, point] : order) {
       if (round.size() * spec_.metrics.size() >= kRound) break;
-      for (size_t network = 0; network < spec_.networks.size(); ++network) {
-        if (result_.PairAt(network, point).IsOpen())
-          round.push_back(network * CountPoints() + point);
-      }
+      if (point != top_) AddOpenPairs(point, round);
     }
     return round;
+  }
+
+  bool HasOpenPair(size_t point) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (result_.PairAt(network, point).IsOpen()) return true;
+    }
+    return false;
+  }
+
+  void AddOpenPairs(size_t point, std::vector<size_t>& round) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (result_.PairAt(network, point).IsOpen()) round.push_back(network * CountPoints() + point);
+    }
+  }
+
+  // A point that is at least as good as this one, and than which no later one is better.
+  size_t Climb(const Planner& planner, size_t point) const {
+    for (size_t other = 0; other < CountPoints(); ++other) {
+      if (other == point || result_.PairAt(0, other).settled == Settled::kRefused) continue;
+      if (planner.IsAtLeastAsGood(0, other, point, spec_.metrics)) point = other;
+    }
+    return point;
   }
 
   std::optional<base::Diagnostic> PlanRound(const Planner& planner,
@@ -270,10 +291,21 @@ class Run {
       if (const auto fault = TakeAnswers(pair)) return fault;
     }
     if (options_.plan_all) return std::nullopt;
+    climbs_ = climbs_ && HasOptimalPlan(*top_);
     for (const size_t index : round) {
       if (const auto fault = TransferFrom(planner, index)) return fault;
     }
     return std::nullopt;
+  }
+
+  bool HasOptimalPlan(size_t point) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      const std::vector<Answer>& answers = result_.PairAt(network, point).answers;
+      if (std::any_of(answers.begin(), answers.end(),
+                      [](const Answer& answer) { return answer.outcome == "optimal"; }))
+        return true;
+    }
+    return false;
   }
 
   std::optional<base::Diagnostic> TakeAnswers(Pair& pair) {
@@ -320,7 +352,7 @@ class Run {
       Pair& pair = PairAt(network, point);
       if (!pair.IsOpen()) continue;
       if (is_infeasible) {
-        if (!planner.IsAtLeastAsGood(network, source.of.point, point, std::nullopt)) continue;
+        if (!planner.IsAtLeastAsGood(network, source.of.point, point, {})) continue;
         pair.settled = Settled::kMonotone;
         pair.is_infeasible = true;
         pair.reason = fmt::format("point {} is at least as good and has no plan", source.of.point);
@@ -341,8 +373,8 @@ class Run {
     if (answer.outcome != "optimal") return false;
     const double value = answer.values.at(answer.metric);
     double& bound = pair.bounds.at(answer.metric);
-    if (value * (1 - kRounding) <= bound ||
-        !planner.IsAtLeastAsGood(pair.of.network, source.of.point, pair.of.point, answer.metric))
+    if (Rounded(value) <= Rounded(bound) ||
+        !planner.IsAtLeastAsGood(pair.of.network, source.of.point, pair.of.point, {answer.metric}))
       return false;
     bound = value;
     pair.from[answer.metric] = source.of.point;
@@ -366,6 +398,8 @@ class Run {
   const RunOptions& options_;
   Exploration result_;
   std::vector<std::map<std::string, double>> constants_;
+  bool climbs_ = true;
+  std::optional<size_t> top_;  // the point that the last climb found
   int64_t plans_made_ = 0;
 };
 

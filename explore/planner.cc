@@ -210,9 +210,7 @@ base::Expected<std::optional<std::vector<Answer>>> Planner::Ask(
 }
 
 bool Planner::IsAtLeastAsGood(size_t network, size_t better, size_t worse,
-                              const std::optional<std::string>& metric) const {
-  std::vector<std::string> metrics;
-  if (metric) metrics.push_back(*metric);
+                              std::vector<std::string> metrics) const {
   for (const MetricValue& limit : spec_.networks[network].limits) metrics.push_back(limit.first);
   const Result<bool> known =
       tessera::IsAtLeastAsGood(networks_[network], *profiles_[better], *profiles_[worse], metrics);

@@ -71,10 +71,10 @@ class Planner {
   // The answers, in the order of the questions; nullopt if the call was cancelled.
   base::Expected<std::optional<std::vector<Answer>>> Ask(std::span<const Question> questions) const;
 
-  // Whether the plans of one point are proven to be at least as good as those of another, in this
-  // metric and within the limits of the network.
+  // Whether the plans of one point are proven to be at least as good as those of another, in these
+  // metrics and within the limits of the network.
   bool IsAtLeastAsGood(size_t network, size_t better, size_t worse,
-                       const std::optional<std::string>& metric) const;
+                       std::vector<std::string> metrics) const;
 
   std::string KeyOf(const Question& question) const;
 

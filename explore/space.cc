@@ -66,8 +66,8 @@ void Find(const Json& at, std::string_view path, const std::string& pointer,
     const size_t length = path.starts_with("*") ? 1 : key.size();
     if (!path.starts_with("*") && !path.starts_with(key)) continue;
     if (path.size() > length && path[length] != '.') continue;
-    Find(value, path.substr(std::min(path.size(), length + 1)),
-         pointer + base::PointerSegment(key), found);
+    Find(value, path.substr(std::min(path.size(), length + 1)), pointer + base::PointerSegment(key),
+         found);
   }
 }
 
