@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tessera/api/content.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -15,6 +16,7 @@
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/output.h"
+#include "tessera/explore/recheck.h"
 
 // `tessera explore`: which profiles of a space are best for a set of networks.
 namespace tessera::cli {
@@ -119,6 +121,47 @@ class ExportPart final : public ExplorePart {
   bool json_ = false;
 };
 
+class CheckPart final : public ExplorePart {
+ public:
+  explicit CheckPart(CLI::App& app) {
+    app.add_option("store", store_, "The file of --store")->required();
+    app.add_option("--sample", sample_, "Pairs that are planned again")
+        ->transform(WholeNumber(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--seed", seed_, "Seed of the sample")
+        ->transform(WholeNumber(0, base::kMaxTotal))
+        ->capture_default_str();
+    threads_.Declare(app, "report");
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    if (!store) return console.Refuse(store.error());
+    const base::Expected<Json> document = LatestDocument(*store, store_);
+    if (!document) return console.Refuse(document.error());
+    explore::RecheckOptions options;
+    options.sample = sample_;
+    options.seed = seed_;
+    options.call.threads = threads_.Get();
+    options.progress = [&](std::string_view line) { console.Progress(line); };
+    const base::Expected<explore::RecheckReport> report =
+        explore::Recheck(*store, *document, options);
+    if (!report) return console.Refuse(report.error());
+    std::string text;
+    for (const std::string& finding : report->findings) text += "refused: " + finding + "\n";
+    console.Print(text + fmt::format("{}: {} pairs planned again, {} skipped pairs planned\n",
+                                     report->findings.empty() ? "accepted" : "refused",
+                                     report->planned, report->skipped));
+    return report->findings.empty() ? ExitCode::kAnswer : ExitCode::kCheckRefused;
+  }
+
+ private:
+  std::string store_;
+  int64_t sample_ = 50;
+  uint64_t seed_ = 0;
+  ThreadCount threads_;
+};
+
 class ExploreCommand final : public Command {
  public:
   std::string Name() const override { return "explore"; }
@@ -135,7 +178,8 @@ class ExploreCommand final : public Command {
            "  tessera explore examples/explore/edge_npu.yaml --dry-run\n"
            "  tessera explore examples/explore/edge_npu.yaml --store edge.db\n"
            "  tessera explore export edge.db --csv\n"
-           "  tessera explore show edge.db 1a2b3c --output plan.html\n";
+           "  tessera explore show edge.db 1a2b3c --output plan.html\n"
+           "  tessera explore check edge.db --sample 50\n";
   }
 
   void Declare(CLI::App& app) override {
@@ -152,9 +196,12 @@ class ExploreCommand final : public Command {
         std::make_unique<ShowPart>(*app.add_subcommand("show", "Make the plan of an answer again"));
     export_ = std::make_unique<ExportPart>(
         *app.add_subcommand("export", "Print the exploration that a store finished last"));
+    check_ = std::make_unique<CheckPart>(
+        *app.add_subcommand("check", "Plan a sample of the pairs of the last exploration again"));
   }
 
   ExitCode Run(Console& console) override {
+    if (app_->got_subcommand("check")) return check_->Run(console);
     if (app_->got_subcommand("show")) return show_->Run(console);
     if (app_->got_subcommand("export")) return export_->Run(console);
     if (spec_.empty()) {
@@ -266,6 +313,7 @@ class ExploreCommand final : public Command {
   std::vector<std::string> outputs_;
   std::unique_ptr<ShowPart> show_;
   std::unique_ptr<ExportPart> export_;
+  std::unique_ptr<CheckPart> check_;
   Destinations destinations_;
 };
 

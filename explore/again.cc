@@ -27,7 +27,8 @@ base::Expected<Network> LoadNetwork(const StoredNetwork& stored) {
     return Refuse("'" + stored.file + "' has changed since it was explored");
   ImportOptions import;
   const Json json = Json::parse(stored.import);
-  for (const auto& [name, extent] : json.value("dims", Json::object()).items())
+  const Json dims = json.value("dims", Json::object());
+  for (const auto& [name, extent] : dims.items())
     import.dims.emplace_back(name, extent.get<int64_t>());
   import.floats_as = json.value("floats_as", "");
   Result<Network> network = Network::Load(stored.file, import);
@@ -81,7 +82,8 @@ base::Expected<Plan> MakePlanAgain(const Store& store, const StoredAnswer& answe
   if (!made->plan)
     return Refuse("there is no plan: " + answer.outcome +
                   (made->reason.empty() ? "" : ", " + made->reason));
-  for (const auto& [metric, value] : Json::parse(answer.figures).items()) {
+  const Json figures = Json::parse(answer.figures);
+  for (const auto& [metric, value] : figures.items()) {
     const PlanMetric* found = made->plan->FindMetric(metric);
     if (found == nullptr || found->value != value.get<double>())
       return Refuse("the plan made again has another " + metric + " than the store states");

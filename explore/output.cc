@@ -59,6 +59,7 @@ Json PointsJson(const Spec& spec, const Exploration& exploration) {
     const Point& point = exploration.points[i];
     Json json = {{"point", i}, {"profile", spec.space.Bases()[point.base].name}};
     json["values"] = point.values;
+    json["digest"] = DigestOf(point.text);
     if (!exploration.areas.empty()) json["area_mm2"] = AsJson(exploration.areas[i]);
     list.push_back(std::move(json));
   }
@@ -169,7 +170,11 @@ Json AsDocument(const Spec& spec, const Exploration& exploration) {
     document["objectives"].push_back(objective.name);
   document["minimized"] = spec.metrics;
   for (const NetworkEntry& network : spec.networks)
-    document["networks"].push_back({{"name", network.name}, {"weight", network.weight}});
+    document["networks"].push_back({{"name", network.name},
+                                    {"weight", network.weight},
+                                    {"columns", AsJson(network.columns)},
+                                    {"key", NetworkKey(network)},
+                                    {"options", OptionsText(spec.settings, network, "")}});
   document["axes"] = Json::array();
   for (const Axis& axis : spec.space.Axes())
     document["axes"].push_back({{"name", axis.name}, {"path", axis.path}});

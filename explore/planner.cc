@@ -29,6 +29,21 @@ std::string ImportText(const NetworkEntry& network) {
 
 }  // namespace
 
+std::string OptionsText(const Settings& settings, const NetworkEntry& network,
+                        const std::string& metric) {
+  Json json = {{"minimize", metric},
+               {"limits", AsJson(std::map<std::string, double>{network.limits.begin(),
+                                                               network.limits.end()})},
+               {"budget", settings.budget},
+               {"seed", settings.seed}};
+  if (settings.max_operators) json["max_operators"] = *settings.max_operators;
+  if (settings.keep_order) json["order"] = "given";
+  if (!settings.keep_boundaries) json["keep"] = false;
+  return json.dump();
+}
+
+std::string NetworkKey(const NetworkEntry& network) { return network.digest + ImportText(network); }
+
 Planner::Planner(const Spec& spec, const std::vector<Point>& points, const Store& store,
                  PlannerOptions options)
     : spec_(spec), points_(points), store_(store), options_(std::move(options)) {
@@ -75,7 +90,7 @@ std::optional<base::Diagnostic> Planner::Load() {
   store_.Begin();
   for (size_t i = 0; i < points_.size(); ++i) store_.AddProfile(digests_[i], points_[i].text);
   for (const NetworkEntry& entry : spec_.networks)
-    store_.AddNetwork({entry.digest + ImportText(entry), entry.file, ImportText(entry)});
+    store_.AddNetwork({NetworkKey(entry), entry.file, ImportText(entry)});
   store_.Commit();
   return store_.Fault();
 }
@@ -92,8 +107,8 @@ base::Expected<std::vector<Planner::Figures>> Planner::FindBounds(
   for (size_t i = 0; i < pairs.size(); ++i) {
     const NetworkEntry& network = spec_.networks[pairs[i].network];
     keys[i] = DigestOf(
-        std::string(Version()) + "\n" + network.digest + ImportText(network) + "\n" +
-        points_[pairs[i].point].text + "\n" +
+        std::string(Version()) + "\n" + NetworkKey(network) + "\n" + points_[pairs[i].point].text +
+        "\n" +
         AsJson(std::map<std::string, double>{network.limits.begin(), network.limits.end()}).dump());
     const std::optional<std::string> found = store_.FindBounds(keys[i]);
     known[i] = found ? 1 : 0;
@@ -132,29 +147,17 @@ PlanOptions Planner::OptionsFor(const Question& question) const {
   return options;
 }
 
-std::string Planner::OptionsTextOf(const Question& question) const {
-  const Settings& settings = spec_.settings;
-  const std::vector<MetricValue>& limits = spec_.networks[question.pair.network].limits;
-  Json json = {{"minimize", question.metric},
-               {"limits", AsJson(std::map<std::string, double>{limits.begin(), limits.end()})},
-               {"budget", settings.budget},
-               {"seed", settings.seed}};
-  if (settings.max_operators) json["max_operators"] = *settings.max_operators;
-  if (settings.keep_order) json["order"] = "given";
-  if (!settings.keep_boundaries) json["keep"] = false;
-  return json.dump();
-}
-
 std::string Planner::KeyOf(const Question& question) const {
   const NetworkEntry& network = spec_.networks[question.pair.network];
-  return DigestOf(std::string(Version()) + "\n" + network.digest + ImportText(network) + "\n" +
-                  points_[question.pair.point].text + "\n" + OptionsTextOf(question));
+  return DigestOf(std::string(Version()) + "\n" + NetworkKey(network) + "\n" +
+                  points_[question.pair.point].text + "\n" +
+                  OptionsText(spec_.settings, network, question.metric));
 }
 
 void Planner::Remember(const Question& question, const Answer& answer, double milliseconds) const {
   const NetworkEntry& network = spec_.networks[question.pair.network];
-  store_.Add({answer.key, network.digest + ImportText(network), digests_[question.pair.point],
-              question.metric, OptionsTextOf(question), answer.outcome,
+  store_.Add({answer.key, NetworkKey(network), digests_[question.pair.point], question.metric,
+              OptionsText(spec_.settings, network, question.metric), answer.outcome,
               answer.HasPlan() ? AsJson(answer.values).dump() : "", answer.reason},
              milliseconds);
 }

@@ -52,6 +52,11 @@ struct PlannerOptions {
   std::function<void()> planned = {};
 };
 
+// The options of a plan as JSON, and the network with its import, as keys of the store hold them.
+std::string OptionsText(const Settings& settings, const NetworkEntry& network,
+                        const std::string& metric);
+std::string NetworkKey(const NetworkEntry& network);
+
 class Planner {
  public:
   // Everything must outlive the planner.
@@ -80,7 +85,6 @@ class Planner {
 
  private:
   PlanOptions OptionsFor(const Question& question) const;
-  std::string OptionsTextOf(const Question& question) const;
   base::Expected<Answer> AskLibrary(const Question& question) const;
   void Remember(const Question& question, const Answer& answer, double milliseconds) const;
   std::optional<base::Diagnostic> InParallel(
