@@ -166,6 +166,14 @@ inline namespace v0 {
 
 Plan::Plan(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
 
+Result<std::vector<std::string>> MetricNames() {
+  return api::Guarded([]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> names;
+    for (const plan::Metric& metric : plan::kMetrics) names.emplace_back(metric.name);
+    return names;
+  });
+}
+
 Result<Plan> Plan::Load(const std::string& path) {
   return api::LoadFrom(path, [&](const std::string& text) { return api::Read(text, path); });
 }

@@ -46,6 +46,9 @@ struct PlanMetric {
   double lower_bound = 0;  // no plan for this network and profile is below it
 };
 
+// The names of all metrics, in the order of Plan::Metrics.
+TESSERA_API Result<std::vector<std::string>> MetricNames();
+
 // A subgraph: operators that run together on tiles of their last output.
 struct PlanSubgraph {
   std::vector<std::string> operators;  // in the order in which they run
