@@ -180,6 +180,7 @@ Result<Plan> Plan::Parse(std::string_view json, const std::string& name) {
 }
 
 bool Plan::IsOptimal() const noexcept { return content_->plan.status == "optimal"; }
+bool Plan::IsCutOff() const noexcept { return content_->plan.run.cut_off; }
 double Plan::Score() const noexcept { return content_->plan.score; }
 double Plan::Bound() const noexcept { return content_->plan.bound; }
 const std::vector<PlanMetric>& Plan::Metrics() const noexcept { return content_->metrics; }

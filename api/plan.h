@@ -77,6 +77,7 @@ class TESSERA_API Plan {
   static Result<Plan> Parse(std::string_view json, const std::string& name = "plan.json");
 
   bool IsOptimal() const noexcept;  // proven within what Proof() states
+  bool IsCutOff() const noexcept;   // a deadline or a cancellation ended its search
   double Score() const noexcept;    // 1.0 is ideal for a mean; with one metric, its value
   double Bound() const noexcept;    // no plan has a lower score
   const std::vector<PlanMetric>& Metrics() const noexcept;
