@@ -96,7 +96,7 @@ void DefineProblem(py::module_& module) {
         return ValueOf(problem.Render(format));
       });
   module.def("explain", [](const Problem& problem, const AllocateOptions& options) {
-    return Fields(Run(options, [&](const auto& given) { return Explain(problem, given); }));
+    return Fields(Run(options, [=](const auto& given) { return Explain(problem, given); }));
   });
 }
 
@@ -135,7 +135,7 @@ void DefineCertificate(py::module_& module) {
                                return files;
                              })
       .def("check", [](const Certificate& certificate, const CallOptions& options) {
-        return Fields(Run(options, [&](const auto& given) { return Check(certificate, given); }));
+        return Fields(Run(options, [=](const auto& given) { return Check(certificate, given); }));
       });
 }
 

@@ -1,6 +1,6 @@
 #include "call.h"
 
-#include <pybind11/stl.h>
+#include <algorithm>
 
 namespace tessera::python {
 namespace {
@@ -29,6 +29,24 @@ void Raise(const Error& error) {
            "found"_a = error.found, "hint"_a = error.hint);
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw py::error_already_set();
+}
+
+EndingCalls& EndingCalls::Get() {
+  return py::module_::import("tessera._native").attr("_ending_calls").cast<EndingCalls&>();
+}
+
+void EndingCalls::Add(std::future<void> call) {
+  const auto has_ended = [](const std::future<void>& other) {
+    return other.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  calls_.erase(std::remove_if(calls_.begin(), calls_.end(), has_ended), calls_.end());
+  calls_.push_back(std::move(call));
+}
+
+void EndingCalls::WaitForAll() {
+  std::vector<std::future<void>> calls = std::move(calls_);
+  const py::gil_scoped_release unlocked;
+  calls.clear();
 }
 
 }  // namespace tessera::python

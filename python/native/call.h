@@ -6,11 +6,14 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 // How Python calls the library: errors become exceptions, and long calls run without the
 // interpreter's lock and end at Ctrl-C.
@@ -27,18 +30,49 @@ T ValueOf(Result<T> result) {
   return *std::move(result);
 }
 
-// The first exception that the callback for progress raised. Its call is cancelled.
-class CallbackFailure {
+// Calls that were cancelled and whose threads have not ended yet. The module holds it, and waits
+// for them before the process ends.
+class EndingCalls {
  public:
-  void Note(std::exception_ptr exception) {
-    const std::lock_guard lock(mutex_);
-    if (!exception_) exception_ = std::move(exception);
+  EndingCalls() = default;
+  EndingCalls(const EndingCalls&) = delete;
+  EndingCalls& operator=(const EndingCalls&) = delete;
+
+  // The object of the module.
+  static EndingCalls& Get();
+
+  void Add(std::future<void> call);
+  void WaitForAll();
+
+ private:
+  std::vector<std::future<void>> calls_;  // under the interpreter's lock
+};
+
+// Passes lines to the callback of a caller. The first exception that it raises cancels the call,
+// and is kept.
+class Progress {
+ public:
+  Progress(std::function<void(std::string_view)> tell, Canceller canceller)
+      : tell_(std::move(tell)), canceller_(std::move(canceller)) {}
+
+  void Tell(std::string_view line) {
+    if (canceller_.IsCancelled()) return;
+    try {
+      tell_(line);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!exception_) exception_ = std::current_exception();
+      canceller_.Cancel();
+    }
   }
-  void Rethrow() const {
-    if (exception_) std::rethrow_exception(exception_);
+  void Rethrow() {
+    const std::lock_guard lock(mutex_);
+    if (exception_) std::rethrow_exception(std::exchange(exception_, nullptr));
   }
 
  private:
+  std::function<void(std::string_view)> tell_;
+  Canceller canceller_;
   std::mutex mutex_;
   std::exception_ptr exception_;
 };
@@ -50,38 +84,40 @@ class CallbackFailure {
 //
 // Python handles signals only on its main thread and only with the lock, and a search has neither.
 // So the caller's thread wakes up to ask for them. A signal whose handler raises, such as Ctrl-C,
-// cancels the call, and the exception leaves when the call has ended: nothing of it is left behind.
+// cancels the call, and its exception leaves at once; the call's thread ends a little later. So
+// `call` must own what it uses.
 template <typename Options, typename Call>
-auto Run(Options options, const Call& call) {
+auto Run(Options options, Call call) {
+  using Answer = decltype(call(std::as_const(options)));
   constexpr std::chrono::milliseconds kBetweenLooks{20};
   const Canceller canceller = options.canceller.value_or(Canceller());
   options.canceller = canceller;
-  CallbackFailure failure;
+  std::shared_ptr<Progress> progress;
   if (options.progress) {
-    options.progress = [&, tell = std::move(options.progress)](std::string_view line) {
-      try {
-        tell(line);
-      } catch (...) {
-        failure.Note(std::current_exception());
-        canceller.Cancel();
-      }
-    };
+    progress = std::make_shared<Progress>(std::move(options.progress), canceller);
+    options.progress = [progress](std::string_view line) { progress->Tell(line); };
   }
+  const auto answer = std::make_shared<std::optional<Answer>>();
   std::optional<py::error_already_set> interruption;
-  auto answer = [&] {
+  std::future<void> end;
+  {
     const py::gil_scoped_release unlocked;
-    auto result = std::async(std::launch::async, [&] { return call(std::as_const(options)); });
-    while (result.wait_for(kBetweenLooks) != std::future_status::ready) {
+    end = std::async(std::launch::async, [options = std::move(options), call = std::move(call),
+                                          answer] { answer->emplace(call(options)); });
+    while (end.wait_for(kBetweenLooks) != std::future_status::ready && !interruption) {
       const py::gil_scoped_acquire locked;
-      if (interruption || PyErr_CheckSignals() == 0) continue;
+      if (PyErr_CheckSignals() == 0) continue;
       interruption.emplace();
       canceller.Cancel();
     }
-    return result.get();
-  }();
-  if (interruption) throw *std::move(interruption);
-  failure.Rethrow();
-  return ValueOf(std::move(answer));
+  }
+  if (interruption) {
+    EndingCalls::Get().Add(std::move(end));
+    throw *interruption;
+  }
+  end.get();
+  if (progress) progress->Rethrow();
+  return ValueOf(std::move(**answer));
 }
 
 }  // namespace tessera::python

@@ -60,14 +60,14 @@ void DefinePlans(py::module_& module) {
       .def("save", [](const Plan& plan, const std::string& path) { ValueOf(plan.Save(path)); })
       .def("check",
            [](const Plan& plan, const CheckOptions& options) {
-             return Fields(Run(options, [&](const auto& given) { return Check(plan, given); }));
+             return Fields(Run(options, [=](const auto& given) { return Check(plan, given); }));
            })
       .def("execute", [](const Plan& plan, const CallOptions& options) {
-        return Fields(Run(options, [&](const auto& given) { return Execute(plan, given); }));
+        return Fields(Run(options, [=](const auto& given) { return Execute(plan, given); }));
       });
   module.def("evaluate", [](const std::string& json, const EvaluateOptions& options,
                             const std::string& name) {
-    return Fields(Run(options, [&](const auto& given) { return Evaluate(json, given, name); }));
+    return Fields(Run(options, [=](const auto& given) { return Evaluate(json, given, name); }));
   });
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 template <typename Question>
 py::dict FindModes(const std::vector<Question>& questions, const SearchOptions& options) {
-  return Fields(Run(options, [&](const auto& given) { return Modes(questions, given); }));
+  return Fields(Run(options, [=](const auto& given) { return Modes(questions, given); }));
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void DefineQuestions(py::module_& module) {
                return ValueOf(MakeProblem(network, profile, {operators, tile, policy}));
              });
   module.def("find_candidates", [](const Problem& problem, const TileOptions& options) {
-    return Fields(Run(options, [&](const auto& given) { return FindTiles(problem, given); }));
+    return Fields(Run(options, [=](const auto& given) { return FindTiles(problem, given); }));
   });
   module.def("modes_of_plans", &FindModes<Plan>);
   module.def("modes_of_problems", &FindModes<Problem>);

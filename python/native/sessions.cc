@@ -14,23 +14,23 @@ namespace {
 using MaybeSession = std::optional<Session>;
 
 py::dict PlanIn(const MaybeSession& session, const Network& network, const Profile& profile,
-                PlanOptions options, const std::optional<Plan>& previous) {
-  options.previous = previous ? &*previous : nullptr;
-  return Fields(Run(std::move(options), [&](const PlanOptions& given) {
+                const PlanOptions& options, const std::optional<Plan>& previous) {
+  return Fields(Run(options, [=](PlanOptions given) {
+    given.previous = previous ? &*previous : nullptr;
     return session ? session->MakePlan(network, profile, given) : MakePlan(network, profile, given);
   }));
 }
 
 py::dict AllocateIn(const MaybeSession& session, const Problem& problem,
                     const AllocateOptions& options) {
-  return Fields(Run(options, [&](const AllocateOptions& given) {
+  return Fields(Run(options, [=](const AllocateOptions& given) {
     return session ? session->Allocate(problem, given) : Allocate(problem, given);
   }));
 }
 
 py::dict FindTilesIn(const MaybeSession& session, const Network& network, const Profile& profile,
                      const TileOptions& options) {
-  return Fields(Run(options, [&](const TileOptions& given) {
+  return Fields(Run(options, [=](const TileOptions& given) {
     return session ? session->FindTiles(network, profile, given)
                    : FindTiles(network, profile, given);
   }));

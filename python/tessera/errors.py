@@ -71,4 +71,5 @@ def raise_no_answer(answer: dict[str, Any]) -> NoReturn:
     lines = [answer["reason"] or outcome]
     for part in ("findings", "explanation", "remedies"):
         lines += [line for line in answer.get(part, ()) if line != lines[0]]
-    raise _KINDS.get(outcome, NoAnswer)("\n".join(lines), **answer)
+    fields = {name: answer[name] for name in NoAnswer.__annotations__ if name in answer}
+    raise _KINDS.get(outcome, NoAnswer)("\n".join(lines), **fields)
