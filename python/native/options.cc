@@ -10,10 +10,12 @@ namespace tessera::python {
 namespace py = pybind11;
 
 void DefineOptions(py::module_& module) {
-  py::class_<Canceller>(module, "Canceller")
+  py::class_<Canceller>(module, "Canceller",
+                        "Ends calls early, from any thread. It stays cancelled.")
       .def(py::init<>())
-      .def("cancel", &Canceller::Cancel)
-      .def("is_cancelled", &Canceller::IsCancelled);
+      .def("cancel", &Canceller::Cancel,
+           "Ends every call that has it, with the best answer so far.")
+      .def("is_cancelled", &Canceller::IsCancelled, "Whether `cancel` was called.");
   py::class_<CallOptions>(module, "CallOptions")
       .def(py::init<>())
       .def_readwrite("timeout_s", &CallOptions::timeout_s)
