@@ -23,7 +23,7 @@ py::dict PlanIn(const MaybeSession& session, const Network& network, const Profi
 
 py::dict AllocateIn(const MaybeSession& session, const Problem& problem,
                     const AllocateOptions& options) {
-  return Fields(Run(options, [=](const AllocateOptions& given) {
+  return Fields(RunShort(options, [=](const AllocateOptions& given) {
     return session ? session->Allocate(problem, given) : Allocate(problem, given);
   }));
 }
