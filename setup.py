@@ -38,8 +38,8 @@ class CMakeBuild(build_ext):
 
 setuptools.setup(
     version=version(),
-    packages=["tessera"],
-    package_dir={"": "python"},
+    packages=["tessera", "tessera.integrations"],
+    package_dir={"": "python", "tessera.integrations": "integrations"},
     package_data={"tessera": ["*.pyi", "py.typed"]},
     ext_modules=[setuptools.Extension("tessera._native", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
