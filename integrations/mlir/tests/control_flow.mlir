@@ -1,0 +1,53 @@
+func.func private @use(memref<16xi64>)
+
+// Buffers of a loop body share bytes with each other and not with what lives around the loop.
+
+// CHECK-LABEL: func @loop(
+// CHECK:         memref.alloc() {alignment = 16 : i64} : memref<256xi8>
+// CHECK:         memref.view {{.*}} to memref<16xi64>
+// CHECK:         scf.for
+// CHECK:           %[[A:.*]] = arith.constant [[OFFSET:[0-9]+]] : index
+// CHECK-NEXT:      memref.view %{{.*}}[%[[A]]]
+// CHECK:           %[[B:.*]] = arith.constant [[OFFSET]] : index
+// CHECK-NEXT:      memref.view %{{.*}}[%[[B]]]
+// CHECK:         }
+// CHECK:         memref.dealloc
+// CHECK-NEXT:    return
+func.func @loop(%n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %around = memref.alloc() : memref<16xi64>
+  scf.for %i = %zero to %n step %one {
+    %a = memref.alloc() : memref<16xi64>
+    func.call @use(%a) : (memref<16xi64>) -> ()
+    memref.dealloc %a : memref<16xi64>
+    %b = memref.alloc() : memref<16xi64>
+    func.call @use(%b) : (memref<16xi64>) -> ()
+    memref.dealloc %b : memref<16xi64>
+  }
+  func.call @use(%around) : (memref<16xi64>) -> ()
+  memref.dealloc %around : memref<16xi64>
+  return
+}
+
+// Every end of a function frees the arena.
+
+// CHECK-LABEL: func @branches(
+// CHECK:         %[[ARENA:.*]] = memref.alloc() {{.*}} : memref<128xi8>
+// CHECK:         memref.dealloc %[[ARENA]]
+// CHECK-NEXT:    return
+// CHECK:         memref.dealloc %[[ARENA]]
+// CHECK-NEXT:    return
+func.func @branches(%condition: i1) {
+  cf.cond_br %condition, ^first, ^second
+^first:
+  %a = memref.alloc() : memref<16xi64>
+  func.call @use(%a) : (memref<16xi64>) -> ()
+  memref.dealloc %a : memref<16xi64>
+  return
+^second:
+  %b = memref.alloc() : memref<16xi64>
+  func.call @use(%b) : (memref<16xi64>) -> ()
+  memref.dealloc %b : memref<16xi64>
+  return
+}
