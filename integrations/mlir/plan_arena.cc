@@ -7,6 +7,7 @@
 #include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/Interfaces/DataLayoutInterfaces.h>
+#include <mlir/Interfaces/ViewLikeInterface.h>
 #include <tessera/allocate.h>
 
 #include <algorithm>
@@ -15,26 +16,29 @@
 #include <string>
 #include <vector>
 
-// A buffer that is allocated and freed in one block is a range of operations, and a range of bytes
-// once it has an offset. Operations are numbered in the order of the text:
+// A buffer that is allocated and freed in one block is a range of operations, from its allocation
+// to its last use, and a range of bytes once it has an offset. Bufferization frees late, so the
+// free is not the end of the range. Operations are numbered in the order of the text:
 //
 //     0  a = memref.alloc          a
 //     1  b = memref.alloc          a b
 //     2  use(a, b)                 a b
-//     3  memref.dealloc a            b         bytes ^  .---.
-//     4  scf.for {                   b               |  | a |---.---.
-//     5    c = memref.alloc          b c             |  '---'   | c |
-//     6    use(b, c)                 b c             |    .-----'---'-.
-//     7    memref.dealloc c          b               |    |     b     |
-//     8  }                           b               |    '-----------'
+//     3  scf.for {                   b         bytes ^  .---.
+//     4    c = memref.alloc          b c             |  | a |---.---.
+//     5    use(b, c)                 b c             |  '---'   | c |
+//     6    memref.dealloc c          b               |    .-----'---'-.
+//     7  }                           b               |    |     b     |
+//     8  memref.dealloc a                            |    '-----------'
 //     9  memref.dealloc b                            '---------------------> operation
 //
-// Two buffers whose ranges are disjoint never live at once. Between the allocation of one and its
-// free, control stays in the operations of the range: in its block, and in what these contain. A
-// loop runs an inner range many times, but each time from its allocation to its free. This also
-// holds for blocks that branch to each other, as a block is entered at its begin. It does not hold
-// where iterations run at once, so buffers inside operations that are not known to be sequential
-// stay as they are; so do those that are freed in another block, or never.
+// Two buffers whose ranges are disjoint never hold contents at once. Between the begin and the end
+// of a range, control stays in its operations: in the block, and in what these contain. A use
+// inside a loop counts until the end of the loop, and a loop runs an inner range many times, but
+// each time from its begin to its end. This also holds for blocks that branch to each other, as a
+// block is entered at its begin. It does not hold where iterations run at once, so buffers inside
+// operations that are not known to be sequential stay as they are; so do those that are freed in
+// another block, or never. Views count as their buffer. Where an operation may keep the address,
+// the range ends at the free; a call is taken to keep nothing beyond its results.
 //
 // The arena is a buffer of the function, so that calls which overlap in time have one each.
 namespace tessera::mlir_pass {
@@ -81,6 +85,41 @@ std::optional<std::int64_t> BytesOf(AllocOp alloc) {
     if (llvm::MulOverflow(bytes, extent, bytes)) return std::nullopt;
   }
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
+bool MayKeepAddress(mlir::Operation* user, mlir::Value buffer) {
+  if (user->hasTrait<mlir::OpTrait::IsTerminator>() ||
+      llvm::isa<mlir::memref::ExtractAlignedPointerAsIndexOp>(user))
+    return true;
+  if (auto store = llvm::dyn_cast<mlir::memref::StoreOp>(user)) {
+    if (store.getValueToStore() == buffer) return true;
+  }
+  return !llvm::all_of(user->getResultTypes(), [](mlir::Type type) {
+    return type.isIntOrIndexOrFloat() || type.isa<mlir::VectorType>();
+  });
+}
+
+// The operation in the block of the buffer from which on its contents are of no use.
+mlir::Operation* EndOf(const Planned& planned) {
+  AllocOp alloc = planned.alloc;
+  mlir::Operation* last = alloc;
+  llvm::SmallVector<mlir::Value> views = {alloc.getResult()};
+  while (!views.empty()) {
+    const mlir::Value view = views.pop_back_val();
+    for (mlir::Operation* user : view.getUsers()) {
+      if (llvm::isa<DeallocOp>(user)) continue;
+      mlir::Operation* there = alloc->getBlock()->findAncestorOpInBlock(*user);
+      if (there == nullptr) return planned.dealloc;
+      if (last->isBeforeInBlock(there)) last = there;
+      auto viewing = llvm::dyn_cast<mlir::ViewLikeOpInterface>(user);
+      if (viewing && viewing.getViewSource() == view) {
+        views.append(user->result_begin(), user->result_end());
+      } else if (MayKeepAddress(user, view)) {
+        return planned.dealloc;
+      }
+    }
+  }
+  return last->getNextNode();
 }
 
 std::vector<Planned> Collect(mlir::func::FuncOp function) {
@@ -136,7 +175,7 @@ class PlanArena : public mlir::PassWrapper<PlanArena, mlir::OperationPass<mlir::
       tessera::Buffer& buffer = buffers.emplace_back();
       buffer.id = "b" + std::to_string(buffers.size() - 1);
       buffer.size = one.bytes;
-      buffer.steps = {{numbers.lookup(one.alloc), numbers.lookup(one.dealloc)}};
+      buffer.steps = {{numbers.lookup(one.alloc), numbers.lookup(EndOf(one))}};
       buffer.alignment = std::max<std::int64_t>(alignment_, one.alignment);
     }
     const auto problem = tessera::Problem::Make(buffers);

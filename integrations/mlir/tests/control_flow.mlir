@@ -51,3 +51,56 @@ func.func @branches(%condition: i1) {
   memref.dealloc %b : memref<16xi64>
   return
 }
+
+// The range of a buffer ends with its last use, not with its free; a use inside a loop lasts as long
+// as the loop.
+
+// CHECK-LABEL: func @last_use(
+// CHECK:         memref.alloc() {{.*}} : memref<256xi8>
+// CHECK-COUNT-3: memref.view
+func.func @last_use(%n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %a = memref.alloc() : memref<16xi64>
+  scf.for %i = %zero to %n step %one {
+    %b = memref.alloc() : memref<16xi64>
+    func.call @use(%b) : (memref<16xi64>) -> ()
+    func.call @use(%a) : (memref<16xi64>) -> ()
+    memref.dealloc %b : memref<16xi64>
+  }
+  %c = memref.alloc() : memref<16xi64>
+  func.call @use(%c) : (memref<16xi64>) -> ()
+  memref.dealloc %a : memref<16xi64>
+  memref.dealloc %c : memref<16xi64>
+  return
+}
+
+// A view counts as its buffer.
+
+// CHECK-LABEL: func @viewed(
+// CHECK:         memref.alloc() {{.*}} : memref<256xi8>
+func.func private @use_half(memref<8xi64, strided<[1]>>)
+func.func @viewed() {
+  %a = memref.alloc() : memref<16xi64>
+  %half = memref.subview %a[0] [8] [1] : memref<16xi64> to memref<8xi64, strided<[1]>>
+  %b = memref.alloc() : memref<16xi64>
+  func.call @use(%b) : (memref<16xi64>) -> ()
+  func.call @use_half(%half) : (memref<8xi64, strided<[1]>>) -> ()
+  memref.dealloc %a : memref<16xi64>
+  memref.dealloc %b : memref<16xi64>
+  return
+}
+
+// An address that an operation may keep is in use until the free.
+
+// CHECK-LABEL: func @kept_address(
+// CHECK:         memref.alloc() {{.*}} : memref<256xi8>
+func.func @kept_address() -> index {
+  %a = memref.alloc() : memref<16xi64>
+  %address = memref.extract_aligned_pointer_as_index %a : memref<16xi64> -> index
+  %b = memref.alloc() : memref<16xi64>
+  func.call @use(%b) : (memref<16xi64>) -> ()
+  memref.dealloc %b : memref<16xi64>
+  memref.dealloc %a : memref<16xi64>
+  return %address : index
+}

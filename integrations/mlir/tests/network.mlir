@@ -3,7 +3,7 @@
 #map = affine_map<(n, h, w, c) -> (n, h, w, c)>
 #channels = affine_map<(n, h, w, c) -> (n, c)>
 
-func.func private @printMemrefF32(memref<*xf32>)
+func.func private @printMemrefF32(tensor<*xf32>)
 
 func.func private @relu(%x: tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32> {
   %zero = arith.constant 0.0 : f32
@@ -93,8 +93,7 @@ func.func @main() {
     tensor.yield %v : f32
   } : tensor<3x3x4x4xf32>
   %y = func.call @network(%x, %f, %g) : (tensor<1x8x8x4xf32>, tensor<3x3x4x4xf32>, tensor<3x3x4x4xf32>) -> tensor<1x4xf32>
-  %memory = bufferization.to_memref %y : memref<1x4xf32>
-  %shown = memref.cast %memory : memref<1x4xf32> to memref<*xf32>
-  func.call @printMemrefF32(%shown) : (memref<*xf32>) -> ()
+  %shown = tensor.cast %y : tensor<1x4xf32> to tensor<*xf32>
+  func.call @printMemrefF32(%shown) : (tensor<*xf32>) -> ()
   return
 }

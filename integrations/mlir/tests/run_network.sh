@@ -6,7 +6,7 @@ network=$1 tessera=$2 opt=$3 runner=$4 libraries=$5
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$opt" "$network" --inline --symbol-dce --one-shot-bufferize=bufferize-function-boundaries --buffer-deallocation \
+"$opt" "$network" --inline --symbol-dce --empty-tensor-to-alloc-tensor --one-shot-bufferize=bufferize-function-boundaries --buffer-deallocation \
   --canonicalize -o "$folder/buffers.mlir"
 "$tessera" "$folder/buffers.mlir" --tessera-plan-arena -o "$folder/arena.mlir"
 
