@@ -1,12 +1,17 @@
 # What `cmake --install` copies: the command, the library with its headers, the shipped profiles, and what
-# find_package and pkg-config read.
+# find_package and pkg-config read. Components are the Debian packages that they become (cmake/Packages.cmake).
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
-install(TARGETS tessera tessera_shared EXPORT TesseraTargets)
+install(TARGETS tessera COMPONENT tessera)
+install(TARGETS tessera_shared EXPORT TesseraTargets
+  LIBRARY COMPONENT tessera NAMELINK_COMPONENT libtessera-dev)
+install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles COMPONENT tessera
+  FILES_MATCHING PATTERN "*.yaml")
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtessera-dev)
 install(FILES ${TESSERA_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 install(FILES api/c/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/c)
-install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles FILES_MATCHING PATTERN "*.yaml")
 
 configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
   INSTALL_DESTINATION ${package_folder})
