@@ -194,10 +194,9 @@ bool Scale::GainsBySpeed() const {
 }
 
 bool Scale::AddsUp() const {
-  return GainsBySpeed() && std::none_of(limits_.begin(), limits_.end(),
-                                        [](const std::optional<double>& limit) {
-                                          return limit.has_value();
-                                        });
+  return GainsBySpeed() &&
+         std::none_of(limits_.begin(), limits_.end(),
+                      [](const std::optional<double>& limit) { return limit.has_value(); });
 }
 
 double Scale::ScoreOf(const plan::Metrics& totals) const {

@@ -8,6 +8,8 @@
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/residence.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/search/cost/cost_terms.h"
@@ -107,10 +109,6 @@ bool AxisSums::FindDeciders() {
       for (size_t axis = 0; axis < Output().size(); ++axis) {
         if (axes == Bit(axis)) deciders_[i] = static_cast<int>(axis);
       }
-      if (!propagation_.Leaves(slot)) continue;
-      const std::optional<size_t> source =
-          propagation_.ShareSource(slot, i - propagation_.Begin(slot));
-      if (source && axes != Bit(*source) && WholeLength(i) > 1) return false;
     }
   }
   return true;
@@ -179,7 +177,7 @@ void AxisSums::AddShares(const graph::ops::Box& box, size_t axis, std::vector<in
     if (!propagation_.Leaves(slot)) continue;
     const size_t begin = propagation_.Begin(slot);
     for (size_t i = begin; i < propagation_.Begin(slot + 1); ++i) {
-      if (deciders_[i] != static_cast<int>(axis)) continue;
+      if (propagation_.ShareSource(slot, i - begin) != axis) continue;
       const Extent share = propagation_.ShareAlong(slot, i - begin, box);
       sums.shares[i] += std::max<int64_t>(0, share.end - std::max(share.begin, ends[i]));
       ends[i] = std::max(ends[i], share.end);
@@ -286,6 +284,7 @@ struct ShapeBounds::Work {
   std::vector<Totals> slots;
   std::vector<Compute> computes;  // by operator: of the arithmetic of all tiles
   int64_t tiles = 1;
+  int64_t repeats = 1;  // tiles with the same channels of the result
   // by memory
   std::vector<int64_t> loads;  // cycles of all tiles
   std::vector<int64_t> stores;
@@ -309,6 +308,7 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
     const Kind kind{policy.weights, policy.halo != HaloStorage::kRecompute};
     if (std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end()) continue;
     kinds_.push_back(kind);
+    if (kind.weights == WeightPolicy::kSplitK) FindSlices(policies);
     const auto is_known = [&kind](const auto& known) { return known.first == kind.weights; };
     if (std::any_of(constants_.begin(), constants_.end(), is_known)) continue;
     TileCosts costs(graph, profile, usages, whole,
@@ -344,6 +344,29 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
   usable_ = true;
 }
 
+// The constant that split-k cuts: every tile gets all slices of its channels.
+void ShapeBounds::FindSlices(std::span<const encoder::program::Policy> policies) {
+  if (TransferOfConstants(profile_, WeightPolicy::kSplitK) != TransferKind::kMoved) return;
+  slices_ = {};
+  for (const encoder::program::Policy& policy : policies) {
+    if (policy.weights != WeightPolicy::kSplitK) continue;
+    const std::optional<encoder::program::KCut> cut =
+        encoder::program::FindKCut(graph_, profile_, interval_, policy.k_extent);
+    if (!cut || !cut->constant) {
+      slices_ = {};
+      return;
+    }
+    const graph::Tensor& constant = graph_.tensors[static_cast<size_t>(cut->constant->tensor)];
+    const int64_t transfers =
+        slices_.home < 0 ? cut->Slices() : std::min(slices_.transfers, cut->Slices());
+    slices_ = {.home = encoder::program::HomeOf(graph_, profile_, cut->constant->tensor,
+                                                base::TensorRole::kConstant),
+               .channels = cut->result_channels,
+               .bytes = base::BytesOf(constant.type, graph::ElementsOf(constant.shape)),
+               .transfers = transfers};
+  }
+}
+
 double ShapeBounds::Find(const TileShape& tile, const Tie& least, const Scale& scale) {
   const bool may_keep = encoder::program::MayKeepRows(profile_, sums_.Output(), tile);
   double score = std::numeric_limits<double>::infinity();
@@ -370,6 +393,8 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     along[axis] = sums_.Of(axis, tile[axis], keeps_rows && rows == axis);
     if (along[axis] == nullptr) return;
     work.tiles = SaturatingMul(work.tiles, along[axis]->positions);
+    if (slices_.home < 0 || axis != slices_.channels)
+      work.repeats = SaturatingMul(work.repeats, along[axis]->positions);
   }
   const auto sum_at = [&](size_t region) -> const AxisSums::Sums* {
     const std::optional<size_t> decider = sums_.DeciderOf(region);
@@ -389,10 +414,14 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i) {
       const AxisSums::Sums* sums = sum_at(i);
       const int64_t whole = sums_.WholeLength(i);
-      totals.elements =
-          SaturatingMul(totals.elements, sums == nullptr ? whole : sums->lengths[i]);
+      totals.elements = SaturatingMul(totals.elements, sums == nullptr ? whole : sums->lengths[i]);
       totals.made = SaturatingMul(totals.made, sums == nullptr ? whole : sums->made[i]);
-      totals.leaving = SaturatingMul(totals.leaving, sums == nullptr ? whole : sums->shares[i]);
+      if (!regions.Leaves(slot)) continue;
+      const size_t axis = i - regions.Begin(slot);
+      const std::optional<size_t> source = regions.ShareSource(slot, axis);
+      totals.leaving = SaturatingMul(totals.leaving, source && along[*source] != nullptr
+                                                         ? along[*source]->shares[i]
+                                                         : regions.ShapeOf(slot)[axis]);
     }
     work.slots[slot] = totals;
   }
@@ -427,8 +456,8 @@ int64_t ShapeBounds::BytesOf(size_t slot, int64_t elements) const {
 // So many transfers between a home and the tile memory, which move so many bytes together.
 int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const {
   if (bytes == 0 || transfers == 0) return 0;
-  const int64_t together = TransferCycles(profile_, home, reads ? Direction::kRead : Direction::kWrite,
-                                          OneRun(bytes));
+  const int64_t together =
+      TransferCycles(profile_, home, reads ? Direction::kRead : Direction::kWrite, OneRun(bytes));
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(home)].port;
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile_, home, profile_.tile_memory);
   const int64_t each = SaturatingAdd(reads ? port.read_latency_cycles : port.write_latency_cycles,
@@ -449,8 +478,7 @@ void ShapeBounds::AddCrossings(const TileShape& tile, bool keeps_rows, Work& wor
     const bool moved = route.transfer == TransferKind::kMoved;
     if (!moved && route.transfer != TransferKind::kDirect) continue;
     const auto home = static_cast<size_t>(route.home);
-    const graph::Tensor& tensor =
-        graph_.tensors[static_cast<size_t>(regions.Tensors()[slot])];
+    const graph::Tensor& tensor = graph_.tensors[static_cast<size_t>(regions.Tensors()[slot])];
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
     const Totals& totals = work.slots[slot];
     if (crosses_in_[slot] != 0) {
@@ -479,9 +507,10 @@ void ShapeBounds::AddCrossings(const TileShape& tile, bool keeps_rows, Work& wor
                            TransferCycles(profile_, route.home, Direction::kWrite,
                                           RunsOf(tensor, extents, layout)));
         if (slot == regions.LastSlot())
-          base::Accumulate(work.stores[home], SaturatingMul(CyclesOfAll(route.home, false, 2, 1) -
-                                                                CyclesOfAll(route.home, false, 1, 1),
-                                                            work.tiles - 1));
+          base::Accumulate(work.stores[home],
+                           SaturatingMul(CyclesOfAll(route.home, false, 2, 1) -
+                                             CyclesOfAll(route.home, false, 1, 1),
+                                         work.tiles - 1));
       }
     }
   }
@@ -523,10 +552,10 @@ int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& co
         base::Accumulate(touched.read, SaturatingMul(costs[k].bytes, work.slots[slot].tiles));
       if (!streams) continue;
       const size_t next = (k + 1) % workers_.size();
-      slices = std::max(
-          slices, SaturatingAdd(SaturatingMul(costs[k].later_slices_cycles, work.tiles),
-                                SaturatingMul(costs[next].first_slice_cycles,
-                                              next == 0 ? work.tiles - 1 : work.tiles)));
+      slices =
+          std::max(slices, SaturatingAdd(SaturatingMul(costs[k].later_slices_cycles, work.tiles),
+                                         SaturatingMul(costs[next].first_slice_cycles,
+                                                       next == 0 ? work.tiles - 1 : work.tiles)));
     }
     const int64_t arithmetic = SaturatingAdd(compute.body, compute.start);
     base::Accumulate(pass, std::max({arithmetic, slices, PortCycles(port, touched)}));
@@ -541,25 +570,31 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
   metrics.off_chip_bytes = static_cast<int64_t>(least.off_chip_bytes);
   metrics.energy_pj = least.energy;
   if (work.slots.empty()) return metrics;
-  const auto found = std::find_if(constants_.begin(), constants_.end(), [&kind](const auto& each) {
-    return each.first == kind.weights;
-  });
+  const auto found = std::find_if(constants_.begin(), constants_.end(),
+                                  [&kind](const auto& each) { return each.first == kind.weights; });
   const Constants& constants = *found->second;
   int64_t bytes = work.off_chip_bytes;
   int64_t pass = EnginePass(work, kind, constants);
   int64_t prologue = 0;
   int64_t epilogue = 0;
   int64_t ports = 0;
-  const bool slices_features = kind.weights == WeightPolicy::kSplitK;
+  // Of features that come slice by slice only the first slice has to arrive before the pass.
+  const bool is_sliced = kind.weights == WeightPolicy::kSplitK;
   for (size_t memory = 0; memory < work.loads.size(); ++memory) {
-    int64_t arrives = slices_features ? 0 : work.first_loads[memory];
-    int64_t in = slices_features ? 0 : work.loads[memory];
+    int64_t arrives = is_sliced ? 0 : work.first_loads[memory];
+    int64_t in = work.loads[memory];
+    if (is_sliced && slices_.home == static_cast<int>(memory)) {
+      const int64_t all = SaturatingMul(slices_.bytes, work.repeats);
+      base::Accumulate(bytes, all);
+      base::Accumulate(
+          in, CyclesOfAll(slices_.home, true, SaturatingMul(slices_.transfers, work.tiles), all));
+    }
     for (const ConstantFlow& flow : constants.flows) {
       if (flow.home != static_cast<int>(memory)) continue;
       base::Accumulate(bytes, flow.BytesMoved(work.tiles));
       base::Accumulate(arrives, SaturatingAdd(flow.resident_cycles, flow.first_slice_cycles));
-      base::Accumulate(in, SaturatingAdd(flow.resident_cycles,
-                                         SaturatingMul(flow.streamed_cycles, work.tiles)));
+      base::Accumulate(
+          in, SaturatingAdd(flow.resident_cycles, SaturatingMul(flow.streamed_cycles, work.tiles)));
     }
     prologue = std::max(prologue, arrives);
     epilogue = std::max(epilogue, work.last_stores[memory]);
@@ -569,7 +604,7 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
   }
   base::Accumulate(pass, SaturatingAdd(prologue, epilogue));
   metrics.latency_cycles = std::max({metrics.latency_cycles, pass, ports});
-  if (!slices_features) metrics.off_chip_bytes = std::max(metrics.off_chip_bytes, bytes);
+  metrics.off_chip_bytes = std::max(metrics.off_chip_bytes, bytes);
   metrics.energy_pj +=
       (static_cast<double>(metrics.off_chip_bytes) - least.off_chip_bytes) * least_pj_ +
       std::max(0.0, static_cast<double>(metrics.latency_cycles) - least.latency) * leakage_pj_;

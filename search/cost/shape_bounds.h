@@ -40,9 +40,9 @@ class AxisSums {
     int64_t positions = 1;
     std::vector<int64_t> lengths;  // of what operators read
     std::vector<int64_t> made;     // of what is made or loaded
-    std::vector<int64_t> steps;    // the same, rounded up to the lanes of the operator that makes it
-    std::vector<int64_t> shares;   // of what leaves; each index counts once
-    std::vector<int64_t> asking;   // by slot: positions that make or load some of it
+    std::vector<int64_t> steps;   // the same, rounded up to the lanes of the operator that makes it
+    std::vector<int64_t> shares;  // of what leaves; each index counts once
+    std::vector<int64_t> asking;  // by slot: positions that make or load some of it
   };
   // With tiles that make all they need, or that keep rows, which counts each row once. Of the
   // latter nullptr where nothing is certain.
@@ -53,9 +53,7 @@ class AxisSums {
   graph::ops::Box LastBox(const graph::tiling::TileShape& tile) const;
 
   const graph::tiling::Propagation& Regions() const { return propagation_; }
-  const graph::Shape& Output() const {
-    return propagation_.ShapeOf(propagation_.LastSlot());
-  }
+  const graph::Shape& Output() const { return propagation_.ShapeOf(propagation_.LastSlot()); }
   int64_t WholeLength(size_t region) const { return whole_[region].Length(); }
   int64_t WholeSteps(size_t region) const;
 
@@ -128,7 +126,16 @@ class ShapeBounds {
     int64_t tiles = 0;  // that make or load some of it
     int64_t leaving = 0;
   };
+  // Of a constant that is cut along K.
+  struct Slices {
+    int home = -1;          // index into Profile::memories; -1: there is none that is moved
+    size_t channels = 0;    // the axis of the result
+    int64_t bytes = 0;      // of the whole constant
+    int64_t transfers = 0;  // for each tile
+  };
   struct Work;
+
+  void FindSlices(std::span<const encoder::program::Policy> policies);
 
   void FindTotals(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work);
   void AddCrossings(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work) const;
@@ -145,6 +152,7 @@ class ShapeBounds {
   bool divides_channels_ = false;
   std::vector<Kind> kinds_;
   std::vector<std::pair<hw_profiles::WeightPolicy, std::unique_ptr<Constants>>> constants_;
+  Slices slices_;
   std::vector<Route> routes_;     // by slot
   std::vector<Worker> workers_;   // by operator of the interval
   std::vector<int> readers_;      // by slot: operators inside that read it

@@ -385,25 +385,37 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
         expanded_->choices[i].verdict == ChoiceStatus::kFits)
       order.push_back(i);
   }
-  // A choice that dominates another one comes before it.
-  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+  const auto is_kept = [&kept](size_t i) {
+    return std::find(kept.begin(), kept.end(), i) != kept.end();
+  };
+  const auto before = [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const cost::Cost& cost = expanded_->choices[i].cost;
       return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy,
                       cost.tie.off_chip_bytes, cost.tie.peak, cost.maxima, cost.sums);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
+  };
+  // The first one dominates most of the others.
+  std::optional<size_t> first;
+  for (const size_t i : order) {
+    if (!is_kept(i) && (!first || before(i, *first))) first = i;
+  }
+  std::erase_if(order, [&](size_t i) {
+    return first && i != *first && !is_kept(i) &&
+           cost::Dominates(expanded_->choices[*first].cost, expanded_->choices[i].cost);
   });
+  // A choice that dominates another one comes before it.
+  std::sort(order.begin(), order.end(), before);
   std::vector<size_t> front;
   std::vector<size_t> dominating;
   for (const size_t i : order) {
-    const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
     const bool dominated = std::any_of(dominating.begin(), dominating.end(), [&](size_t j) {
       return cost::Dominates(expanded_->choices[j].cost, expanded_->choices[i].cost);
     });
-    if (dominated && !is_kept) continue;
+    if (dominated && !is_kept(i)) continue;
     front.push_back(i);
-    if (!is_kept) dominating.push_back(i);
+    if (!is_kept(i)) dominating.push_back(i);
   }
   std::sort(front.begin(), front.end());
   return front;

@@ -232,10 +232,10 @@ class IntervalChoices {
     // Shapes among `tried` without prices, because bounds exclude them from the front: see
     // waiting_choices.cc. Empty once formulated.
     std::map<graph::tiling::TileShape, Waiting> waiting;
-    size_t additions = 0;                                 // of shapes, so far
-    std::unique_ptr<cost::AxisSums> sums;                 // once requested
-    std::unique_ptr<cost::ShapeBounds> bounds;            // under `policies`, once requested
-    size_t bounded_policies = 0;                          // how many those were
+    size_t additions = 0;                       // of shapes, so far
+    std::unique_ptr<cost::AxisSums> sums;       // once requested
+    std::unique_ptr<cost::ShapeBounds> bounds;  // under `policies`, once requested
+    size_t bounded_policies = 0;                // how many those were
     // serialized ones that are no choices as long as the same tiles may fit double-buffered
     std::set<TileConfig> held;
     std::array<size_t, 3> released_at = {};  // choices, those that may fit, `held`: after the last

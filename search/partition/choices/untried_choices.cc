@@ -224,7 +224,8 @@ void IntervalChoices::PutAside(Range policies, double below,
   }
   std::erase_if(least, [below](const auto& each) { return each.second < below; });
   std::erase_if(found, [&least](const auto& each) { return least.contains(each.first.tile); });
-  for (const auto& [shape, score] : least) expanded_->aside.emplace(Aside{policies, shape}, Least{score});
+  for (const auto& [shape, score] : least)
+    expanded_->aside.emplace(Aside{policies, shape}, Least{score});
 }
 
 // A serialized subgraph moves what the double-buffered one with the same tiles moves, one transfer

@@ -64,8 +64,8 @@ bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
   LookForLost(tile_shapes, EveryPolicy(), context_->stop);
   const size_t addition = ++expanded_->additions;
   for (const TileShape& shape : tile_shapes) {
-    expanded_->waiting.emplace(
-        shape, Waiting{bounds->Find(shape, bound_.tie, context_->scale), addition});
+    expanded_->waiting.emplace(shape,
+                               Waiting{bounds->Find(shape, bound_.tie, context_->scale), addition});
   }
   return true;
 }
@@ -143,9 +143,8 @@ void IntervalChoices::LookForLost(std::span<const TileShape> tile_shapes, Range 
 std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileShape>& tile_shapes,
                                                          Range policies, double below) {
   std::unique_ptr<cost::ShapeBounds> others;
-  cost::ShapeBounds* bounds = below == std::numeric_limits<double>::infinity()
-                                  ? nullptr
-                                  : Bounds(policies, others);
+  cost::ShapeBounds* bounds =
+      below == std::numeric_limits<double>::infinity() ? nullptr : Bounds(policies, others);
   if (bounds == nullptr) return tile_shapes;
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
