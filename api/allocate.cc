@@ -26,14 +26,47 @@ problem::Buffer BufferOf(const Buffer& given) {
 
 namespace {
 
-Result<Problem> MakeProblem(const std::vector<Buffer>& buffers,
+std::optional<std::int64_t> UnlessAbsent(const Column& column, size_t row) {
+  return column.data == nullptr || column[row] == -1 ? std::nullopt : std::optional(column[row]);
+}
+
+problem::Buffer BufferOf(const BufferColumns& columns, size_t row) {
+  problem::Buffer buffer;
+  buffer.id = 'b' + std::to_string(row);
+  buffer.size = columns.size[row];
+  buffer.lifespans.push_back({columns.lower[row], columns.upper[row]});
+  if (columns.alignment.data != nullptr) buffer.alignment = columns.alignment[row];
+  buffer.offset = UnlessAbsent(columns.offset, row);
+  buffer.hint = UnlessAbsent(columns.hint, row);
+  return buffer;
+}
+
+Result<Problem> MakeProblem(std::vector<problem::Buffer> buffers,
                             std::optional<std::int64_t> capacity) {
   ProblemDocument document;
   document.problem.memories.emplace_back();
   document.problem.memories[0].capacity = capacity.value_or(base::kMaxTotal);
-  for (const Buffer& buffer : buffers) document.problem.buffers.push_back(BufferOf(buffer));
+  document.problem.buffers = std::move(buffers);
   if (auto fault = problem::CheckWellFormed(document.problem)) return BadInput(*std::move(fault));
   return AsProblem(std::move(document));
+}
+
+Result<Problem> MakeProblem(const std::vector<Buffer>& given,
+                            std::optional<std::int64_t> capacity) {
+  std::vector<problem::Buffer> buffers;
+  buffers.reserve(given.size());
+  for (const Buffer& buffer : given) buffers.push_back(BufferOf(buffer));
+  return MakeProblem(std::move(buffers), capacity);
+}
+
+Result<Problem> MakeProblem(const BufferColumns& columns, std::optional<std::int64_t> capacity) {
+  if (columns.count > 0 && (columns.lower.data == nullptr || columns.upper.data == nullptr ||
+                            columns.size.data == nullptr))
+    return BadArgument("a column of the buffers is missing", "columns lower, upper and size");
+  std::vector<problem::Buffer> buffers;
+  buffers.reserve(columns.count);
+  for (size_t row = 0; row < columns.count; ++row) buffers.push_back(BufferOf(columns, row));
+  return MakeProblem(std::move(buffers), capacity);
 }
 
 // Candidates are sizes: whatever else the problem states stays.
@@ -146,6 +179,10 @@ Problem::Problem(std::shared_ptr<const Content> content) noexcept : content_(std
 
 Result<Problem> Problem::Make(const std::vector<Buffer>& buffers,
                               std::optional<std::int64_t> capacity) {
+  return api::Guarded([&] { return api::MakeProblem(buffers, capacity); });
+}
+
+Result<Problem> Problem::FromColumns(const BufferColumns& buffers, std::optional<std::int64_t> capacity) {
   return api::Guarded([&] { return api::MakeProblem(buffers, capacity); });
 }
 

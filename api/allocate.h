@@ -33,6 +33,29 @@ struct Buffer {
   std::optional<std::int64_t> hint = {};    // tried first
 };
 
+// A column of numbers in the memory of the caller, such as a NumPy array: row i is data[i *
+// stride].
+struct Column {
+  const std::int64_t* data = nullptr;  // nullptr: there is no such column
+  std::ptrdiff_t stride = 1;           // in numbers
+
+  std::int64_t operator[](std::size_t row) const {
+    return data[static_cast<std::ptrdiff_t>(row) * stride];
+  }
+};
+
+// Buffers as columns with a row for each. They have the ids "b0", "b1", ..., and one range of
+// steps.
+struct BufferColumns {
+  std::size_t count = 0;
+  Column lower = {};      // the first step
+  Column upper = {};      // the step after the last
+  Column size = {};       // bytes, 1 or more
+  Column alignment = {};  // bytes; no column: 1
+  Column offset = {};     // fixed, in bytes; -1, or no column: free
+  Column hint = {};       // tried first, in bytes; -1, or no column: none
+};
+
 // Buffers, memories with banks and modes, and what placements must keep (docs/problem-format.md). A
 // value that never changes; copies share it, and threads may too.
 class TESSERA_API Problem {
@@ -44,6 +67,10 @@ class TESSERA_API Problem {
   // These buffers in one memory of that many bytes; not set: without an end.
   static Result<Problem> Make(const std::vector<Buffer>& buffers,
                               std::optional<std::int64_t> capacity = {});
+
+  // The same from columns, which are read during the call only.
+  static Result<Problem> FromColumns(const BufferColumns& buffers,
+                                     std::optional<std::int64_t> capacity = {});
 
   // The same buffers in the tile memory of the profile, under its rules.
   Result<Problem> InMemoryOf(const Profile& profile) const;

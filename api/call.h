@@ -36,7 +36,7 @@ class TESSERA_API Canceller {
   bool IsCancelled() const noexcept;
 
   struct Content;
-  const Content& Get() const noexcept { return *content_; }
+  Content& Get() const noexcept { return *content_; }
 
  private:
   std::shared_ptr<Content> content_;

@@ -2,6 +2,7 @@
 
 #include <tessera/certificate.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "tessera/api/calls.h"
@@ -89,6 +90,19 @@ Result<Certificate> Certificate::Load(const std::string& folder) {
     base::Expected<api::parts::CertificateFiles> files = api::parts::ReadCertificate(folder);
     if (!files) return api::BadInput(files.error());
     return api::AsCertificate(*std::move(files));
+  });
+}
+
+Result<Certificate> Certificate::FromFiles(
+    const std::vector<std::pair<std::string, std::string>>& files) {
+  return api::Guarded([&]() -> Result<Certificate> {
+    for (const auto& [name, text] : files) {
+      const std::filesystem::path path(name);
+      if (path.empty() || path.is_absolute() || *path.lexically_normal().begin() == "..")
+        return api::BadArgument("'" + name + "' is no file in the folder of a certificate",
+                                "a path relative to the folder");
+    }
+    return Certificate(std::make_shared<const Content>(Content{files}));
   });
 }
 

@@ -20,6 +20,10 @@ class TESSERA_API Certificate {
   // The certificate in a folder. It is read, not checked: see Check.
   static Result<Certificate> Load(const std::string& folder);
 
+  // The certificate with these files: names, relative to a folder, and contents. It is not checked.
+  static Result<Certificate> FromFiles(
+      const std::vector<std::pair<std::string, std::string>>& files);
+
   // Writes its files into the folder, which is made if there is none.
   Result<Done> Save(const std::string& folder) const;
 

@@ -37,6 +37,14 @@ class TESSERA_API Network {
   static Result<Network> Parse(std::string_view bytes, const std::string& name = "network.yaml",
                                const ImportOptions& options = {});
 
+  // The network as JSON that Parse accepts, with every shape stated (docs/network-format.md).
+  Result<std::string> Json() const;
+
+  // All that the network holds, its notes too, as bytes for another process with the same version
+  // of the library.
+  Result<std::string> Serialize() const;
+  static Result<Network> Deserialize(std::string_view bytes);
+
   const std::string& Name() const noexcept;
   std::size_t OperatorCount() const noexcept;
 

@@ -37,6 +37,11 @@ std::vector<PlanSubgraph> SubgraphsOf(const plan::Plan& plan) {
     shown.tiles = subgraph.tiles;
     shown.policy = report::PolicyText(subgraph);
     shown.latency_cycles = subgraph.metrics.latency_cycles;
+    shown.energy_pj = subgraph.metrics.energy_pj;
+    shown.off_chip_bytes = subgraph.metrics.off_chip_bytes;
+    shown.peak_bytes = subgraph.metrics.peak_bytes;
+    shown.macs = subgraph.metrics.macs;
+    shown.bound_by = subgraph.metrics.bound_by;
   }
   return subgraphs;
 }
@@ -166,6 +171,14 @@ inline namespace v0 {
 
 Plan::Plan(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
 
+Result<std::vector<std::string>> MetricNames() {
+  return api::Guarded([]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> names;
+    for (const plan::Metric& metric : plan::kMetrics) names.emplace_back(metric.name);
+    return names;
+  });
+}
+
 Result<Plan> Plan::Load(const std::string& path) {
   return api::LoadFrom(path, [&](const std::string& text) { return api::Read(text, path); });
 }
@@ -174,6 +187,8 @@ Result<Plan> Plan::Parse(std::string_view json, const std::string& name) {
   return api::Guarded([&] { return api::Read(json, name); });
 }
 
+bool Plan::IsOptimal() const noexcept { return content_->plan.status == "optimal"; }
+bool Plan::IsCutOff() const noexcept { return content_->plan.run.cut_off; }
 double Plan::Score() const noexcept { return content_->plan.score; }
 double Plan::Bound() const noexcept { return content_->plan.bound; }
 const std::vector<PlanMetric>& Plan::Metrics() const noexcept { return content_->metrics; }

@@ -46,6 +46,9 @@ struct PlanMetric {
   double lower_bound = 0;  // no plan for this network and profile is below it
 };
 
+// The names of all metrics, in the order of Plan::Metrics.
+TESSERA_API Result<std::vector<std::string>> MetricNames();
+
 // A subgraph: operators that run together on tiles of their last output.
 struct PlanSubgraph {
   std::vector<std::string> operators;  // in the order in which they run
@@ -53,6 +56,11 @@ struct PlanSubgraph {
   std::int64_t tiles = 0;
   std::string policy;  // how weights, halo rows and transfers are held: "resident, in place"
   std::int64_t latency_cycles = 0;
+  double energy_pj = 0;
+  std::int64_t off_chip_bytes = 0;
+  std::int64_t peak_bytes = 0;  // in the tile memory
+  std::int64_t macs = 0;
+  std::string bound_by;  // "compute", the link that takes longest, or "several"
 };
 
 // A buffer in the tile memory.
@@ -71,8 +79,10 @@ class TESSERA_API Plan {
   static Result<Plan> Load(const std::string& path);
   static Result<Plan> Parse(std::string_view json, const std::string& name = "plan.json");
 
-  double Score() const noexcept;  // 1.0 is ideal for a mean; with one metric, its value
-  double Bound() const noexcept;  // no plan has a lower score
+  bool IsOptimal() const noexcept;  // proven within what Proof() states
+  bool IsCutOff() const noexcept;   // a deadline or a cancellation ended its search
+  double Score() const noexcept;    // 1.0 is ideal for a mean; with one metric, its value
+  double Bound() const noexcept;    // no plan has a lower score
   const std::vector<PlanMetric>& Metrics() const noexcept;
   const PlanMetric* FindMetric(std::string_view name) const noexcept;  // nullptr: there is none
   const std::vector<PlanSubgraph>& Subgraphs() const noexcept;

@@ -25,6 +25,11 @@ class TESSERA_API Profile {
   // With("/memories/sram/capacity_bytes", "524288"). Everything is checked as when a file is read.
   Result<Profile> With(const std::string& path, const std::string& value) const;
 
+  // All that the profile holds, its descriptions of operators too, as bytes for another process
+  // with the same version of the library.
+  Result<std::string> Serialize() const;
+  static Result<Profile> Deserialize(std::string_view bytes);
+
   const std::string& Name() const noexcept;
 
   // The complete profile with every default, as JSON, which Parse accepts.

@@ -11,6 +11,7 @@
 //     auto answer = tessera::MakePlan(*network, *profile);
 //     if (answer && answer->plan) answer->plan->Save("plan.json");
 #include <tessera/allocate.h>
+#include <tessera/bounds.h>
 #include <tessera/call.h>
 #include <tessera/certificate.h>
 #include <tessera/formula.h>

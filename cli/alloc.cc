@@ -35,6 +35,8 @@ class AllocCommand final : public Command {
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
            "  tessera alloc buffers.csv --hw npu.yaml --minimize --output map.svg\n"
+           "  tessera alloc buffers.csv --gap 1%                     1 % above the bound is "
+           "enough\n"
            "  tessera alloc buffers.csv --certificate proof          the least peak, and why not "
            "less\n"
            "  tessera alloc problem.json --candidate rows=7 --format json | jq .offsets\n\n"
@@ -53,6 +55,13 @@ class AllocCommand final : public Command {
                    "Take the memory of this hardware profile: capacity, alignment, banks, modes; "
                    "and its rules");
     app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
+    app.add_option("--gap", gap_ppm_,
+                   "A peak that exceeds the lower bound by at most this percentage is low enough")
+        ->transform(PartsPerMillion());
+    lifetimes_.Declare(app, "--lifetimes",
+                       "How a CSV states lives, here and in --output: half-open [a, b), inclusive "
+                       "[a, b], or exclusive (a, b); a column 'end' is read only with it (default: "
+                       "half-open)");
     app.add_option("--candidate", candidate_, "The tile candidate of the file whose sizes count");
     format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
@@ -73,7 +82,7 @@ class AllocCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_);
+    base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_, lifetimes_.Get());
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
@@ -117,6 +126,7 @@ class AllocCommand final : public Command {
     api::parts::AllocationCall call;
     call.capacity = capacity_;
     call.minimize = minimize_;
+    call.gap_ppm = gap_ppm_;
     call.budget = search_.budget;
     call.threads = threads_.Get();
     call.explains = !reasons_.AreOff();
@@ -137,7 +147,9 @@ class AllocCommand final : public Command {
     document.capacity = answer->capacity;
     if (!candidate_.empty()) document.candidate = candidate_;
     document.seed = static_cast<int64_t>(search_.seed);
-    const ExitCode saved = WriteAllocations(console, files_, outputs_, input.problem, document);
+    const ExitCode saved =
+        WriteAllocations(console, files_, outputs_, input.problem, document,
+                         lifetimes_.Get().value_or(problem::files::Lifetimes::kHalfOpen));
     const ExitCode certified =
         certificate_.Write(console, files_, input, candidate_, answer->capacity, answer->result,
                            search_, stop, call.progress);
@@ -162,6 +174,8 @@ class AllocCommand final : public Command {
   std::optional<int64_t> capacity_;
   std::string profile_;
   bool minimize_ = false;
+  int64_t gap_ppm_ = 0;
+  LifetimesOption lifetimes_;
   std::string candidate_;
   size_t candidate_index_ = 0;
   AnswerFormat format_;

@@ -41,5 +41,7 @@ std::unique_ptr<Command> MakeDiffCommand();
 std::unique_ptr<Command> MakeEvalCommand();
 std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeModesCommand();
+std::unique_ptr<Command> MakeConvertCommand();
+std::unique_ptr<Command> MakeExploreCommand();
 
 }  // namespace tessera::cli

@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/process.h"
@@ -89,6 +90,33 @@ CLI::Validator Seconds() {
     return seconds && *seconds >= 0 ? "" : Wanted("seconds from 0 up", word);
   };
   return {check, "SECONDS"};
+}
+
+CLI::Validator PartsPerMillion() {
+  const auto check = [](std::string& word) -> std::string {
+    std::string_view number = word;
+    const bool marked = number.ends_with('%');
+    if (marked) number.remove_suffix(1);
+    const std::optional<double> percent = ParseDecimal(number);
+    if (!marked || !percent || *percent < 0 || *percent > 1000)
+      return Wanted("a percentage from 0% to 1000%, as 0.5%", word);
+    word = std::to_string(std::llround(*percent * 1e4));
+    return "";
+  };
+  return {check, "PERCENT"};
+}
+
+void LifetimesOption::Declare(CLI::App& app, std::string_view name, std::string_view what) {
+  app.add_option(std::string(name), word_, std::string(what))
+      ->check(CLI::IsMember(std::vector<std::string>(problem::files::kLifetimesWords.begin(),
+                                                     problem::files::kLifetimesWords.end())));
+}
+
+std::optional<problem::files::Lifetimes> LifetimesOption::Get() const {
+  const auto& words = problem::files::kLifetimesWords;
+  const auto* const found = std::find(words.begin(), words.end(), word_);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<problem::files::Lifetimes>(found - words.begin());
 }
 
 std::optional<double> ParseDecimal(std::string_view word) {

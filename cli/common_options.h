@@ -8,6 +8,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/encoder/export/formula.h"
+#include "tessera/problem/files/problem_files.h"
 
 namespace CLI {
 class App;
@@ -31,6 +32,9 @@ CLI::Validator ByteCount();
 // Seconds, at least 0.
 CLI::Validator Seconds();
 
+// "0.5%" becomes parts per million, at most ten times the whole.
+CLI::Validator PartsPerMillion();
+
 // A finite decimal number that is the whole word: "0.5", "2e9".
 std::optional<double> ParseDecimal(std::string_view word);
 
@@ -44,6 +48,16 @@ class AnswerFormat {
 
  private:
   std::string format_ = "text";
+};
+
+// --lifetimes and the like: how a CSV states lives.
+class LifetimesOption {
+ public:
+  void Declare(CLI::App& app, std::string_view name, std::string_view what);
+  std::optional<problem::files::Lifetimes> Get() const;  // nullopt if the option is not given
+
+ private:
+  std::string word_;
 };
 
 // --threads: by default the number of hardware threads.

@@ -31,10 +31,11 @@ std::vector<std::string_view> ViewNames(const problem::Ladder& ladder) {
 
 }  // namespace
 
-base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path) {
+base::Expected<problem::files::ProblemDocument> LoadProblem(
+    const std::string& path, std::optional<problem::files::Lifetimes> lifetimes) {
   const base::Expected<std::string> text = base::ReadInput(path);
   if (!text) return tl::unexpected(text.error());
-  return problem::files::ReadCsvOrJson(*text, path == "-" ? "standard input" : path);
+  return problem::files::ReadCsvOrJson(*text, path == "-" ? "standard input" : path, lifetimes);
 }
 
 base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,

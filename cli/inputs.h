@@ -21,8 +21,9 @@ class App;
 // The input files of commands, read and parsed.
 namespace tessera::cli {
 
-// CSV or JSON, detected by the first character that is not blank.
-base::Expected<problem::files::ProblemDocument> LoadProblem(const std::string& path);
+// CSV with these lives or JSON, detected by the first character that is not blank.
+base::Expected<problem::files::ProblemDocument> LoadProblem(
+    const std::string& path, std::optional<problem::files::Lifetimes> lifetimes = std::nullopt);
 
 // The index of the candidate with that name in the document's ladder. `path` is for messages.
 base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,

@@ -41,7 +41,7 @@ constexpr const char* kExitCodes =
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 10>;
+using Commands = std::array<std::unique_ptr<Command>, 12>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -122,10 +122,10 @@ ExitCode Run(Console& console, int argc, char** argv) {
       },
       "Print the version and exit");
   app.require_subcommand(1);
-  const Commands commands = {MakePlanCommand(),   MakeTileCommand(),   MakeAllocCommand(),
-                             MakeEncodeCommand(), MakeDecodeCommand(), MakeCheckCommand(),
-                             MakeEvalCommand(),   MakeDiffCommand(),   MakeShowCommand(),
-                             MakeModesCommand()};
+  const Commands commands = {MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),
+                             MakeEncodeCommand(), MakeDecodeCommand(),  MakeCheckCommand(),
+                             MakeEvalCommand(),   MakeDiffCommand(),    MakeShowCommand(),
+                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

@@ -72,14 +72,15 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 
 ExitCode WriteAllocations(Console& console, Destinations& files,
                           const std::vector<std::string>& paths, const problem::Problem& problem,
-                          const problem::files::AllocationDocument& document) {
+                          const problem::files::AllocationDocument& document,
+                          problem::files::Lifetimes lifetimes) {
   ExitCode code = ExitCode::kAnswer;
   std::vector<base::Output> outputs;
   for (const std::string& path : paths) {
     const bool collides = document.result.explanation && base::SuffixOf(path) == ".svg";
     if (!document.result.allocation && !collides) continue;
     const base::Expected<std::string> content =
-        api::parts::RenderAllocation(base::SuffixOf(path).substr(1), problem, document);
+        api::parts::RenderAllocation(base::SuffixOf(path).substr(1), problem, document, lifetimes);
     if (content)
       outputs.push_back({path, *content});
     else

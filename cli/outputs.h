@@ -38,9 +38,10 @@ std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& p
 
 // Writes the answer to every path, each separately; without an allocation, only pictures of the
 // conflict. kAnswer if all succeed.
-ExitCode WriteAllocations(Console& console, Destinations& files,
-                          const std::vector<std::string>& paths, const problem::Problem& problem,
-                          const problem::files::AllocationDocument& document);
+ExitCode WriteAllocations(
+    Console& console, Destinations& files, const std::vector<std::string>& paths,
+    const problem::Problem& problem, const problem::files::AllocationDocument& document,
+    problem::files::Lifetimes lifetimes = problem::files::Lifetimes::kHalfOpen);
 
 // The answer in a few lines of text.
 std::string DescribeAllocation(const problem::Problem& problem,

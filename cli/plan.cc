@@ -112,6 +112,13 @@ class PlanCommand final : public Command {
         "--prefetch", prefetch_,
         "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "
         "has room; notes state what it gains");
+    app.add_option("--off-chip", off_chip_,
+                   "How tensors outside the tile memory share addresses: whole, from the subgraph "
+                   "that makes a tensor to its last reader; tile-aware, wherever no tile needs the "
+                   "bytes any more; paper, the same by the published method")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(plan::kOffChipNames.begin(), plan::kOffChipNames.end())))
+        ->capture_default_str();
     app.add_option(
            "--order", order_,
            "given runs the operators in the order of the file; search in any in which each comes "
@@ -209,6 +216,9 @@ class PlanCommand final : public Command {
     options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven
                                          : search::partition::answer::Ordering::kSearch;
     options.prefetch = prefetch_;
+    options.off_chip = static_cast<plan::OffChip>(
+        std::find(plan::kOffChipNames.begin(), plan::kOffChipNames.end(), off_chip_) -
+        plan::kOffChipNames.begin());
     options.keeping = no_keep_ ? search::partition::paths::Keeping::kNothing
                                : search::partition::paths::Keeping::kWherePossible;
     options.engines = recording.Engines();
@@ -372,6 +382,7 @@ class PlanCommand final : public Command {
   bool sensitivity_ = false;
   bool no_keep_ = false;
   bool prefetch_ = false;
+  std::string off_chip_ = "whole";
   std::string order_ = "search";
   ConstraintOptions constraints_;
   std::string old_;

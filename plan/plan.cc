@@ -7,6 +7,8 @@
 
 namespace tessera::plan {
 
+problem::Bytes PeakOf(const Home& home) { return problem::PeakOf(home.problem, home.allocation); }
+
 namespace {
 
 std::string DescribeConfig(const TileConfigConstraint& config) {

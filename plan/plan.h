@@ -118,6 +118,14 @@ struct Objective {
 
 struct Plan;
 
+// How tensors at home share addresses.
+enum class OffChip : uint8_t {
+  kWhole,      // a tensor keeps all its bytes from the subgraph that makes it to its last reader
+  kPaper,      // a byte is free once no tile needs it; placed by the published tile-aware method
+  kTileAware,  // the same, placed by the engines
+};
+inline constexpr std::array<std::string_view, 3> kOffChipNames = {"whole", "paper", "tile-aware"};
+
 // How a plan was produced: everything that determines the answer besides network, profile,
 // objective, constraints and seed, so that the plan can be reproduced.
 struct Run {
@@ -126,6 +134,7 @@ struct Run {
   std::optional<int> max_operators;  // per subgraph; unset: as many as the effort allows
   bool keeps_boundaries = true;      // on chip, if that is better; required ones are always kept
   bool prefetches = false;           // constants, if that is better
+  OffChip off_chip = OffChip::kWhole;
   int64_t effort = 0;                // in tile shapes times operators, if max_operators is unset
   std::optional<int64_t> most_work;  // in tile shapes times operators, for the whole search
   int64_t budget = 0;                // work per call of an engine
@@ -153,7 +162,14 @@ struct Home {
   problem::Problem problem;
   problem::Allocation allocation;
   std::vector<int> tensors;  // parallel to problem.buffers
+  // Tensors may share addresses tile by tile (docs/program.md, "Homes by tiles"). The offsets are
+  // then a placement by tiles, and not one of the problem.
+  bool by_tiles = false;
+  problem::Bytes lower_bound = 0;  // no placement of the same kind has a lower peak
 };
+
+// One past the highest byte in use of a home.
+problem::Bytes PeakOf(const Home& home);
 
 // The coverage of a search: whether all decisions of each kind were covered. A text states what was
 // left out and why. An empty text means that nothing was left out, or that bounds rule out a better

@@ -149,7 +149,8 @@ Lifespan Horizon(const Problem& problem) {
 }
 
 Bytes AlignmentOf(const Problem& problem, const Buffer& buffer) {
-  return std::lcm(buffer.alignment, problem.memories[static_cast<size_t>(buffer.memory)].alignment);
+  const Bytes home = problem.memories[static_cast<size_t>(buffer.memory)].alignment;
+  return home == 1 ? buffer.alignment : std::lcm(buffer.alignment, home);
 }
 
 bool LivesAt(const Buffer& buffer, Step step) {

@@ -23,8 +23,11 @@ inline constexpr Step kMaxModeSteps = 1'000'000;
 // infeasible.
 std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem);
 
-// The same for a ladder: at least one candidate, distinct names, and in each candidate a size >= 1
-// for every buffer.
+// The first buffer whose id an earlier one has: the earlier, then the later. Cost: O(n).
+std::optional<std::pair<size_t, size_t>> FindRepeatedId(const Problem& problem);
+
+// The same as CheckWellFormed for a ladder: at least one candidate, distinct names, and in each
+// candidate a size >= 1 for every buffer.
 std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem, const Ladder& ladder);
 
 }  // namespace tessera::problem

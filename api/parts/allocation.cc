@@ -23,6 +23,7 @@ search::allocate::AllocateOptions OptionsOf(const problem::Problem& problem,
   const Bytes stated = problem.memories[0].capacity;
   if (!call.capacity && stated < base::kMaxTotal) options.capacity = stated;
   options.minimize = call.minimize || !options.capacity;
+  options.gap_ppm = call.gap_ppm;
   options.budget = base::Budget{call.budget.value_or(kDecisionBudget)};
   options.threads = call.threads;
   options.stop = &stop;

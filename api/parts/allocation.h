@@ -20,6 +20,7 @@ namespace tessera::api::parts {
 struct AllocationCall {
   std::optional<problem::Bytes> capacity;  // of the first memory; nullopt: that of the Problem
   bool minimize = false;                   // without a capacity the least peak is sought anyway
+  int64_t gap_ppm = 0;                     // search::allocate::AllocateOptions
   std::optional<int64_t> budget;           // of each query to an engine
   int threads = 1;
   bool explains = true;  // infeasible answers

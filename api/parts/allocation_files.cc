@@ -29,9 +29,12 @@ std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
 
 base::Expected<std::string> RenderAllocation(std::string_view format,
                                              const problem::Problem& problem,
-                                             const problem::files::AllocationDocument& document) {
+                                             const problem::files::AllocationDocument& document,
+                                             problem::files::Lifetimes lifetimes) {
   const Bytes capacity = document.capacity.value_or(problem.memories[0].capacity);
-  if (format == "csv") return problem::files::WriteCsv(problem, &*document.result.allocation);
+  if (format == "csv") {
+    return problem::files::WriteCsv(problem, &*document.result.allocation, lifetimes);
+  }
   if (format == "json") return problem::files::WriteAllocation(problem, document);
   if (document.result.explanation)
     return problem::draw::WriteCollisionSvg(problem, *document.result.explanation, capacity);

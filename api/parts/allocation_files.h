@@ -18,8 +18,9 @@ std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
 
 // An answer as "csv", "json" or "svg". An SVG of an infeasible answer draws what collides. The
 // document has an allocation, or for "json" and "svg" an explanation.
-base::Expected<std::string> RenderAllocation(std::string_view format,
-                                             const problem::Problem& problem,
-                                             const problem::files::AllocationDocument& document);
+base::Expected<std::string> RenderAllocation(
+    std::string_view format, const problem::Problem& problem,
+    const problem::files::AllocationDocument& document,
+    problem::files::Lifetimes lifetimes = problem::files::Lifetimes::kHalfOpen);
 
 }  // namespace tessera::api::parts

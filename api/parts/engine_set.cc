@@ -13,6 +13,7 @@
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/engines/order_search/order_search.h"
@@ -33,6 +34,7 @@ struct Rule {
 // Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for
 // both.
 constexpr Rule kRules[] = {
+    {"gap-fill", [](EngineOptions& o) { o.canonical.gap_fill = false; }},
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},
     {"witness", [](EngineOptions& o) { o.canonical.witness = false; }},
     {"sections", [](EngineOptions& o) { o.canonical.sections = false; }},
@@ -85,6 +87,8 @@ constexpr EngineMaker kEngines[] = {
      [](const EngineOptions& o, uint64_t) {
        return Make<search::engines::lazy::LazyEngine>(o.lazy);
      }},
+    {"guided", false,
+     [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});

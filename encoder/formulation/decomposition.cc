@@ -42,6 +42,7 @@ using problem::Status;
 using problem::Step;
 
 constexpr size_t kFewBuffers = 4;
+constexpr size_t kMostMerged = 256;  // buffers of few each in one part
 
 // Union-find in which the smaller index is the root; so the root is the first buffer of a
 // component.
@@ -167,6 +168,11 @@ Part MakePart(const Problem& whole, const Ladder* ladder, std::vector<size_t> bu
   return part;
 }
 
+// In the units of the engine's budget: nodes or conflicts.
+int64_t WorkOf(const problem::Statistics& statistics) {
+  return std::max(statistics.nodes, statistics.conflicts);
+}
+
 class PartsSession : public problem::Session {
  public:
   PartsSession(const Problem& problem, const Ladder* ladder, std::vector<Part> parts,
@@ -185,10 +191,10 @@ class PartsSession : public problem::Session {
     whole.allocation->offsets.resize(problem_.buffers.size());
     whole.allocation->modes = StillSchedules();
     for (size_t p = 0; p < parts_.size(); ++p) {
-      const base::Budget left{budget.units - whole.statistics.conflicts};
+      const base::Budget left{budget.units - WorkOf(whole.statistics)};
       Result part = sessions_[p]->Solve(candidate, capacity, left, stop);
       whole.engine = part.engine;
-      whole.statistics.conflicts += part.statistics.conflicts;
+      Accumulate(whole.statistics, part.statistics);
       whole.lower_bound = std::max(whole.lower_bound, part.lower_bound);
       if (part.allocation && whole.allocation)
         Merge(parts_[p], *part.allocation, *whole.allocation);
@@ -288,12 +294,19 @@ std::vector<Part> FindParts(const Problem& problem, const Ladder* ladder) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) members[components.Root(i)].push_back(i);
   std::vector<std::vector<size_t>> groups;
   std::vector<size_t> few;
+  const auto close_few = [&] {
+    std::sort(few.begin(), few.end());
+    if (!few.empty()) groups.push_back(std::exchange(few, {}));
+  };
   for (auto& [root, buffers] : members) {
-    if (buffers.size() <= kFewBuffers) few.insert(few.end(), buffers.begin(), buffers.end());
-    if (buffers.size() > kFewBuffers) groups.push_back(std::move(buffers));
+    if (buffers.size() > kFewBuffers) {
+      groups.push_back(std::move(buffers));
+      continue;
+    }
+    few.insert(few.end(), buffers.begin(), buffers.end());
+    if (few.size() >= kMostMerged) close_few();
   }
-  std::sort(few.begin(), few.end());
-  if (!few.empty()) groups.push_back(std::move(few));
+  close_few();
   std::vector<Part> parts;
   parts.reserve(groups.size());
   for (std::vector<size_t>& group : groups)

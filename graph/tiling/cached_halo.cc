@@ -9,6 +9,7 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/row_structure.h"
+#include "tessera/graph/tiling/tile_boxes.h"
 
 // A sweep down the rows, tensor by tensor.
 //
@@ -83,6 +84,33 @@ class SweepByStrips {
   }
 
   TiledSubgraph Run() {
+    if (Sweep()) SortIntoClasses();
+    if (work_.IsCutOff()) return {};
+    return std::move(subgraph_);
+  }
+
+  // False after a stop.
+  bool Visit(const std::function<void(const TileBoxes&)>& visit) {
+    if (!Sweep()) return false;
+    const auto box = [](std::span<const ops::Extent> region) {
+      return ops::Box(region.begin(), region.end());
+    };
+    for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+      TileBoxes boxes;
+      for (size_t slot = 0; slot < Slots(); ++slot) {
+        boxes.needed.push_back(box(Region(wanted_, tile, slot)));
+        boxes.made.push_back(box(Region(made_, tile, slot)));
+        const ops::Box& share = shares_[tile * Slots() + slot];
+        boxes.shares.push_back(share.empty() ? ops::Box(propagation_.ShapeOf(slot).size()) : share);
+      }
+      visit(boxes);
+    }
+    return true;
+  }
+
+ private:
+  // Settles every tensor. False after a stop.
+  bool Sweep() {
     for (size_t slot = 0; slot < Slots(); ++slot) {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
@@ -96,20 +124,17 @@ class SweepByStrips {
       std::vector<ops::Extent>& asking = between_outputs ? wanted_ : made_;
       for (size_t tile = 0; tile < tiles_.size(); ++tile)
         Propagation::Apply(ask, Region(asking, tile, ask.output), Region(wanted_, tile, ask.input));
-      if (!Continues()) return {};
+      if (!Continues()) return false;
     }
     while (settled > 0) SettleOutputs(--settled);
     for (size_t slot = 0; slot < Slots(); ++slot) {
       // states are read before they are made
       if (!propagation_.MadeInside(slot) || IsState(slot)) Settle(slot);
-      if (!Continues()) return {};
+      if (!Continues()) return false;
     }
-    SortIntoClasses();
-    if (work_.IsCutOff()) return {};
-    return std::move(subgraph_);
+    return true;
   }
 
- private:
   // To be called for each visit of all tiles. Returns false from the stop on.
   bool Continues() { return work_.Continues(subgraph_.tiles); }
 
@@ -344,6 +369,14 @@ class SweepByStrips {
 };
 
 }  // namespace
+
+bool ForEachTileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                            bool across_batch, const base::Stop* stop,
+                            const std::function<void(const TileBoxes&)>& visit) {
+  const Propagation propagation(graph, interval);
+  base::PolledWork work(stop);
+  return SweepByStrips(graph, interval, propagation, tile, across_batch, work).Visit(visit);
+}
 
 bool CutsStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> rows = AxisOf(output, Axis::kRows);

@@ -78,8 +78,10 @@ Home ReadHome(const JsonValue& value, const Plan& plan) {
   home.problem.name =
       fmt::format("{} in {}", plan.network.name, home.problem.memories.front().name);
   for (const JsonValue& resident : object.Items("tensors")) ReadResident(resident, plan, home);
+  if (const JsonValue by_tiles = object.Optional("by_tiles")) home.by_tiles = by_tiles.Boolean();
+  home.lower_bound = object.Integer("lower_bound", kHomeOffset, 0);
   const JsonValue peak = object.Required("peak");
-  const problem::Bytes found = problem::PeakOf(home.problem, home.allocation);
+  const problem::Bytes found = PeakOf(home);
   if (peak && peak.Integer(kHomeOffset) != found)
     peak.Refuse("the tensors end elsewhere", fmt::format("{}", found));
   return home;
@@ -147,7 +149,9 @@ Json HomesToJson(const Plan& plan) {
   for (const Home& home : plan.homes) {
     Json entry = Json::object();
     entry["memory"] = plan.profile.memories[static_cast<size_t>(home.memory)].name;
-    entry["peak"] = problem::PeakOf(home.problem, home.allocation);
+    if (home.by_tiles) entry["by_tiles"] = true;
+    entry["peak"] = PeakOf(home);
+    entry["lower_bound"] = home.lower_bound;
     entry["tensors"] = Json::array();
     for (size_t i = 0; i < home.tensors.size(); ++i)
       entry["tensors"].push_back(ResidentToJson(plan, home, i));

@@ -77,6 +77,7 @@ Json RunToJson(const Plan& plan) {
   if (run.most_work) json["most_work"] = *run.most_work;
   json["keep_boundaries"] = run.keeps_boundaries;
   json["prefetch"] = run.prefetches;
+  if (run.off_chip != OffChip::kWhole) json["off_chip"] = WordFor(run.off_chip, kOffChipNames);
   for (const int op : run.file_order)
     json["file_order"].push_back(plan.network.operators[static_cast<size_t>(op)].id);
   if (run.before) {
@@ -102,6 +103,7 @@ Run ReadRun(const JsonValue& value, const Plan& plan) {
   if (const JsonValue most = object.Optional("most_work")) run.most_work = most.Integer(kWork);
   run.keeps_boundaries = object.Required("keep_boundaries").Boolean();
   run.prefetches = object.Required("prefetch").Boolean();
+  run.off_chip = static_cast<OffChip>(object.OneOf("off_chip", kOffChipNames, 0));
   if (const JsonValue order = object.Optional("file_order"))
     run.file_order = ReadOrder(order, plan.network);
   if (const JsonValue before = object.Optional("before")) run.before = ReadBefore(before);

@@ -303,8 +303,11 @@ Json ChosenOf(const Plan& plan) {
   for (const problem::ModeSchedule& schedule : plan.allocation.modes) {
     if (!schedule.empty()) json["modes"].push_back(schedule);
   }
-  for (const Home& home : plan.homes)
-    json["homes"].push_back({home.memory, OffsetsOf(home.problem, home.allocation)});
+  for (const Home& home : plan.homes) {
+    Json entry = {home.memory, OffsetsOf(home.problem, home.allocation)};
+    if (home.by_tiles) entry.push_back("by_tiles");
+    json["homes"].push_back(std::move(entry));
+  }
   return json;
 }
 

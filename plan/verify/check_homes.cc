@@ -124,7 +124,9 @@ class HomeCheck {
   }
 
   void Run() {
-    for (const auto& [memory, stays] : stays_) CheckLoad(memory, stays);
+    for (const auto& [memory, stays] : stays_) {
+      if (!IsByTiles(memory)) CheckLoad(memory, stays);
+    }
     if (!findings_.Empty()) return;
     for (const Home& home : plan_.homes) {
       if (!stays_.contains(home.memory)) {
@@ -146,6 +148,13 @@ class HomeCheck {
   }
 
  private:
+  // Whether tensors there share addresses tile by tile (home_tiles.h).
+  bool IsByTiles(int memory) const {
+    return std::any_of(plan_.homes.begin(), plan_.homes.end(), [memory](const Home& home) {
+      return home.memory == memory && home.by_tiles;
+    });
+  }
+
   const std::string& NameOf(int memory) const {
     return plan_.profile.memories[static_cast<size_t>(memory)].name;
   }
@@ -232,6 +241,8 @@ class HomeCheck {
     problem.buffers = home.problem.buffers;
     problem.memories = {HomeMemory(plan_.profile, home.memory)};
     for (Buffer& buffer : problem.buffers) buffer.offset.reset();
+    // The bytes that tensors share are checked in home_tiles.cc.
+    if (home.by_tiles) return CheckSingly(problem, home);
     if (const auto fault = problem::CheckWellFormed(problem)) {
       findings_.Note(ViolationKind::kMemory, fmt::format("home '{}': {}: {}", NameOf(home.memory),
                                                          fault->pointer, fault->message));
@@ -242,6 +253,21 @@ class HomeCheck {
       findings_.Note(ViolationKind::kAllocation,
                      fmt::format("home '{}': {}: {}", NameOf(home.memory),
                                  problem::NameOf(violation.kind), violation.message));
+    }
+  }
+
+  // Each tensor alone: within the memory, aligned, outside reserved ranges.
+  void CheckSingly(const problem::Problem& problem, const Home& home) {
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      problem::Problem alone;
+      alone.buffers = {problem.buffers[i]};
+      alone.memories = problem.memories;
+      for (const problem::Violation& violation : problem::Validate(
+               alone, {{home.allocation.offsets[i]}, {}}, problem.memories.front().capacity)) {
+        findings_.Note(ViolationKind::kAllocation,
+                       fmt::format("home '{}': {}: {}", NameOf(home.memory),
+                                   problem::NameOf(violation.kind), violation.message));
+      }
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/home_tiles.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -50,6 +51,7 @@ std::vector<Violation> Validate(const Plan& plan, size_t most) {
   CheckConstraints(plan, findings);
   CheckHomes(plan, findings);
   const Derivation derivation = Derive(plan);
+  CheckHomesByTiles(plan, derivation, findings);
   CheckProgram(plan, derivation, findings);
   if (const auto fault = problem::CheckWellFormed(plan.problem)) {
     findings.Note(ViolationKind::kAllocation,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -76,11 +75,17 @@ std::string Unquote(const Field& field) {
   return text;
 }
 
+// The place of an id in the file.
+struct IdPlace {
+  int line = 0;
+  int column = 0;
+};
+
 // Reads line by line. Each step returns whether it succeeded; on failure fault_ holds the reason.
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::string_view file_name)
-      : text_(text), file_name_(file_name) {
+  CsvReader(std::string_view text, std::string_view file_name, std::optional<Lifetimes> lifetimes)
+      : text_(text), file_name_(file_name), lifetimes_(lifetimes) {
     if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark)
       text_.remove_prefix(kByteOrderMark.size());
   }
@@ -105,6 +110,10 @@ class CsvReader {
       return Unexpected(std::move(*fault_));
     }
     if (std::optional<Diagnostic> fault = CheckWellFormed(problem_)) {
+      if (const auto repeated = FindRepeatedId(problem_)) {
+        RefuseId(repeated->first, repeated->second);
+        return Unexpected(std::move(*fault_));
+      }
       fault->file = file_name_;
       return Unexpected(std::move(*fault));
     }
@@ -160,11 +169,19 @@ class CsvReader {
     }
   }
 
+  // The name of the column that a name of another tool stands for.
+  std::string_view NameOf(std::string_view name) const {
+    if (name == "buffer" || name == "buffer_id") return kColumnNames[kId];
+    if (name == "begin" || name == "start") return kColumnNames[kLower];
+    if (name == "end" && lifetimes_) return kColumnNames[kUpper];
+    return name;
+  }
+
   bool ReadHeader(const Field& line) {
     const std::optional<std::vector<Field>> fields = SplitLine(line);
     if (!fields) return false;
     for (const Field& field : *fields) {
-      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), field.text);
+      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), NameOf(field.text));
       if (known == kColumnNames.end()) return RefuseColumn(field);
       const auto column = static_cast<Column>(known - kColumnNames.begin());
       if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
@@ -184,15 +201,11 @@ class CsvReader {
 
   bool RefuseColumn(const Field& field) {
     const std::string expected = "one of " + base::Join(kColumnNames);
-    if (field.text == "start") {
-      return Refuse(field, "the column 'start' is not known", expected,
-                    "'start' is the first step of the life: rename it to 'lower'");
-    }
     if (field.text == "end") {
       return Refuse(
           field, "the column 'end' is ambiguous", expected,
           "some tools count 'end' as the last step of the life, others as the step after it; if it "
-          "is the step after, rename it to 'upper', else add 1 as well");
+          "is the step after, rename it to 'upper', else add 1 as well; or state --lifetimes");
     }
     return Refuse(field, fmt::format("unknown column '{}'", field.text), expected,
                   base::DidYouMean(field.text, kColumnNames));
@@ -219,11 +232,14 @@ class CsvReader {
       by_column[columns_[i]] = fields[i];
       if (!ReadField(columns_[i], fields[i], buffer)) return false;
     }
-    const Lifespan& life = buffer.lifespans[0];
+    Lifespan& life = buffer.lifespans[0];
+    life.upper += Added();
     if (life.lower >= life.upper) {
+      const bool inclusive = Added() > 0;
       return Refuse(by_column[kUpper],
                     fmt::format("the life [{}, {}) is empty", life.lower, life.upper),
-                    "lower < upper", "upper is the step after the last");
+                    inclusive ? "start <= end" : "lower < upper",
+                    inclusive ? "end is the last step" : "upper is the step after the last");
     }
     if (!by_column[kGaps].text.empty() && !ReadGaps(by_column[kGaps], buffer)) return false;
     problem_.buffers.push_back(std::move(buffer));
@@ -257,12 +273,15 @@ class CsvReader {
     if (field.text.empty()) return Refuse(field, "the field 'id' is empty", "a name");
     // All formats can represent an id in UTF-8. Other bytes become escapes here, where they enter.
     id = base::AsUtf8(Unquote(field));
-    const auto [first, fresh] = first_line_.emplace(id, field.line);
-    if (!fresh) {
-      return Refuse(field, fmt::format("the id '{}' is already that of line {}", id, first->second),
-                    "ids that differ");
-    }
+    ids_.push_back({field.line, field.column});
     return true;
+  }
+
+  void RefuseId(size_t earlier, size_t later) {
+    Refuse({problem_.buffers[later].id, ids_[later].line, ids_[later].column},
+           fmt::format("the id '{}' is already that of line {}", problem_.buffers[later].id,
+                       ids_[earlier].line),
+           "ids that differ");
   }
 
   bool ReadNumber(const Field& field, std::string_view name, int64_t least, int64_t& value) {
@@ -298,6 +317,7 @@ class CsvReader {
       Lifespan hole;
       if (!ReadNumber(ends[0], "gap", 0, hole.lower) || !ReadNumber(ends[1], "gap", 0, hole.upper))
         return false;
+      hole.upper += Added();
       if (hole.lower >= hole.upper) return Refuse(gap, "the gap is empty", "a < b");
       if (hole.lower < rest.lower || hole.upper > rest.upper) {
         return Refuse(gap, "the gap leaves the life or overlaps the gap before",
@@ -312,24 +332,30 @@ class CsvReader {
     return true;
   }
 
+  // What makes the end of a stated life that of a half-open one.
+  Step Added() const { return lifetimes_ == Lifetimes::kInclusive ? 1 : 0; }
+
   std::string_view text_;
   std::string file_name_;
+  std::optional<Lifetimes> lifetimes_;
   std::vector<Column> columns_;
-  std::map<std::string, int> first_line_;  // of each id
+  std::vector<IdPlace> ids_;  // of each buffer
   Problem problem_;
   std::optional<Diagnostic> fault_;
 };
 
 }  // namespace
 
-Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name) {
-  return CsvReader(text, file_name).Read();
+Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
+                          std::optional<Lifetimes> lifetimes) {
+  return CsvReader(text, file_name, lifetimes).Read();
 }
 
-Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file) {
+Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
+                                        std::optional<Lifetimes> lifetimes) {
   const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (first != std::string_view::npos && text[first] == '{') return ReadProblem(text, file);
-  Expected<Problem> problem = ReadCsv(text, file);
+  Expected<Problem> problem = ReadCsv(text, file, lifetimes);
   if (!problem) return Unexpected(std::move(problem.error()));
   return ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
 }

@@ -57,16 +57,17 @@ bool Any(const Problem& problem, Predicate predicate) {
   return std::any_of(problem.buffers.begin(), problem.buffers.end(), predicate);
 }
 
-void AppendGaps(const Buffer& buffer, std::string& text) {
+void AppendGaps(const Buffer& buffer, Step added, std::string& text) {
   for (size_t i = 1; i < buffer.lifespans.size(); ++i) {
     fmt::format_to(std::back_inserter(text), "{}{}-{}", i > 1 ? " " : "",
-                   buffer.lifespans[i - 1].upper, buffer.lifespans[i].lower);
+                   buffer.lifespans[i - 1].upper, buffer.lifespans[i].lower - added);
   }
 }
 
 }  // namespace
 
-Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation) {
+Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation,
+                               Lifetimes lifetimes) {
   if (const std::string beyond = BeyondCsv(problem); !beyond.empty()) {
     Diagnostic diagnostic;
     diagnostic.message = "CSV cannot state " + beyond;
@@ -79,8 +80,11 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
   const bool hint = Any(problem, [](const Buffer& buffer) { return buffer.hint.has_value(); });
   const bool gaps = Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
 
-  std::string text = fmt::format("id,lower,upper,size{}{}{}{}\n", alignment ? ",alignment" : "",
-                                 offset ? ",offset" : "", hint ? ",hint" : "", gaps ? ",gaps" : "");
+  const bool inclusive = lifetimes == Lifetimes::kInclusive;
+  const Step added = inclusive ? 1 : 0;
+  std::string text = fmt::format("id,{},size{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
+                                 alignment ? ",alignment" : "", offset ? ",offset" : "",
+                                 hint ? ",hint" : "", gaps ? ",gaps" : "");
   const auto append_optional = [&text](const std::optional<Bytes>& value) {
     text += ',';
     if (value) text += fmt::to_string(*value);
@@ -88,13 +92,14 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer& buffer = problem.buffers[i];
     fmt::format_to(std::back_inserter(text), "{},{},{},{}", FieldOf(buffer.id),
-                   buffer.lifespans.front().lower, buffer.lifespans.back().upper, buffer.size);
+                   buffer.lifespans.front().lower, buffer.lifespans.back().upper - added,
+                   buffer.size);
     if (alignment) append_optional(buffer.alignment);
     if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
     if (hint) append_optional(buffer.hint);
     if (gaps) {
       text += ',';
-      AppendGaps(buffer, text);
+      AppendGaps(buffer, added, text);
     }
     text += '\n';
   }

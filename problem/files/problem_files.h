@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 
 namespace tessera::problem::files {
 
+// How a file states lives. The numbers of a half-open life [a, b) are a and b; so are those of an
+// exclusive one (a, b), which meets exactly the same others. An inclusive life [a, b] is the
+// half-open [a, b + 1).
+enum class Lifetimes : uint8_t { kHalfOpen, kInclusive, kExclusive };
+inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open", "inclusive",
+                                                                    "exclusive"};
+
 // Reads MiniMalloc's CSV: a header, then one buffer per line.
 //
 //     id,lower,upper,size,alignment,gaps
@@ -19,7 +27,10 @@ namespace tessera::problem::files {
 //
 // Columns id, lower, upper and size are required, in any order. Optional columns are alignment
 // (default 1), offset (fixed), hint and gaps (half-open parts of [lower, upper) in which the buffer
-// does not live). Optional fields may be empty. Lifespans are half-open; numbers are decimal
+// does not live). Optional fields may be empty. The names `buffer` and `buffer_id` stand for `id`,
+// `begin` and `start` for `lower`. Lives, and gaps likewise, are half-open unless `lifetimes` says
+// otherwise. Some tools mean the last step by `end` and others the step after it, so `end` stands
+// for `upper` only if `lifetimes` is stated. Numbers are decimal
 // without sign. CRLF, blank lines, blanks around fields, a UTF-8 byte order mark and quoted fields
 // (RFC 4180, within one line) are accepted. Bytes of an id that are not UTF-8 are escaped
 // (base/text.h).
@@ -27,16 +38,18 @@ namespace tessera::problem::files {
 // The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal
 // until the caller sets it. Faults carry line and column of the field; `file_name` is used in
 // messages only. Cost: O(n log n).
-base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name);
+base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
+                                std::optional<Lifetimes> lifetimes = std::nullopt);
 
 // The same CSV for `problem`, with only those optional columns that some buffer needs. Reading it
 // back gives the same buffers. With an allocation (may be null) the offset column holds its
 // offsets. A problem that CSV cannot represent is refused, and the fault names the reason: several
 // memories, banks, modes, reserved ranges, relations, loops, accesses, negative steps. Ids are
 // quoted as RFC 4180 requires; control characters in them are escaped. Names, roles and annotations
-// are for people and are left out; so is the capacity.
-base::Expected<std::string> WriteCsv(const Problem& problem,
-                                     const Allocation* allocation = nullptr);
+// are for people and are left out; so is the capacity. Inclusive lives get the columns `start` and
+// `end`, which MiniMalloc reads so.
+base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr,
+                                     Lifetimes lifetimes = Lifetimes::kHalfOpen);
 
 // Versioned JSON, read and written without loss; docs/problem-format.md is its reference. Writing
 // is deterministic: equal values give equal bytes. Reading is strict (base/json_reader.h) and never
@@ -50,8 +63,9 @@ struct ProblemDocument {
 
 base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view file);
 
-// JSON if the first character is a brace, else CSV.
-base::Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file);
+// JSON if the first character is a brace, else CSV with these lives.
+base::Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
+                                              std::optional<Lifetimes> lifetimes = std::nullopt);
 
 // `problem` (and `ladder`, may be null) are well formed.
 std::string WriteProblem(const Problem& problem, const Ladder* ladder = nullptr);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/search/allocate/composites.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
 #include "tessera/search/allocate/separated_stacks.h"
@@ -32,11 +33,21 @@ using problem::RelationKind;
 
 namespace {
 
-// Buffers that may share addresses with a buffer of the same step.
-std::vector<bool> FindOverlapping(const Problem& problem) {
+// Whether the distance of a colocate relation keeps its buffers apart, with the problem's sizes.
+bool IsDisjoint(const Problem& problem, const Relation& relation) {
+  return relation.delta >= problem.buffers[static_cast<size_t>(relation.first)].size ||
+         -relation.delta >= problem.buffers[static_cast<size_t>(relation.second)].size;
+}
+
+// Buffers that may share addresses with a buffer of the same step. If sizes are fixed, colocated
+// buffers that are apart share none.
+std::vector<bool> FindOverlapping(const Problem& problem, bool sizes_are_fixed) {
   std::vector<bool> overlapping(problem.buffers.size(), false);
   for (const Relation& relation : problem.relations) {
     if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate)
+      continue;
+    if (sizes_are_fixed && relation.kind == RelationKind::kColocate &&
+        IsDisjoint(problem, relation))
       continue;
     overlapping[static_cast<size_t>(relation.first)] = true;
     overlapping[static_cast<size_t>(relation.second)] = true;
@@ -166,9 +177,9 @@ class SectionEvents {
 };
 
 struct BoundFinder::Lives {
-  Lives(const Problem& problem, int memory)
+  Lives(const Problem& problem, int memory, bool sizes_are_fixed)
       : buffers(BuffersOf(problem, memory)),
-        overlapping(FindOverlapping(problem)),
+        overlapping(FindOverlapping(problem, sizes_are_fixed)),
         granularity(
             CommonAlignment(problem, problem.memories[static_cast<size_t>(memory)], buffers)),
         sections(FindSections(problem, buffers)),
@@ -204,8 +215,10 @@ struct BoundFinder::Lives {
   SectionEvents deaths;
 };
 
-BoundFinder::BoundFinder(const Problem& problem, int memory)
-    : problem_(&problem), memory_(memory), lives_(std::make_unique<const Lives>(problem, memory)) {}
+BoundFinder::BoundFinder(const Problem& problem, int memory, bool sizes_are_fixed)
+    : problem_(&problem),
+      memory_(memory),
+      lives_(std::make_unique<const Lives>(problem, memory, sizes_are_fixed)) {}
 BoundFinder::BoundFinder(BoundFinder&&) noexcept = default;
 BoundFinder& BoundFinder::operator=(BoundFinder&&) noexcept = default;
 BoundFinder::~BoundFinder() = default;
@@ -224,10 +237,39 @@ Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
   return bound;
 }
 
+namespace {
+
+// The lowest top of a composite: the part that reaches highest above the part that lies lowest.
+Bound FindTiedTop(const Problem& problem, int memory) {
+  Bound bound;
+  if (!HasFixedDistances(problem) || !problem.rules.empty()) return bound;
+  const Composites composites = FindComposites(problem, memory);
+  if (!composites.contradiction.empty()) return bound;
+  for (size_t i = 0; i < composites.all.size(); ++i) {
+    const Composite& composite = composites.all[i];
+    const Bytes base =
+        composite.fixed.value_or(NextOutside(composites.blocked[i], composite.AlignUp(0)));
+    if (base + composite.extent <= bound.bytes) continue;
+    const auto highest = std::max_element(
+        composite.parts.begin(), composite.parts.end(),
+        [&](const CompositePart& a, const CompositePart& b) {
+          const auto end = [&](const CompositePart& part) {
+            return part.at + problem.buffers[static_cast<size_t>(part.buffer)].size;
+          };
+          return end(a) < end(b);
+        });
+    bound = {base + composite.extent, std::nullopt, {highest->buffer}};
+  }
+  return bound;
+}
+
+}  // namespace
+
 Bound FindBound(const Problem& problem, int memory) {
   const std::vector<Bytes> sizes = SizesOf(problem);
-  Bound bound = BoundFinder(problem, memory).Find(sizes);
+  Bound bound = BoundFinder(problem, memory, /*sizes_are_fixed=*/true).Find(sizes);
   if (ReachesTooFar(problem, sizes)) return bound;
+  if (const Bound tied = FindTiedTop(problem, memory); tied.bytes > bound.bytes) bound = tied;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   const Bytes granularity = CommonAlignment(problem, home, BuffersOf(problem, memory));
   for (std::vector<int>& stack : FindSeparatedStacks(problem, memory, granularity)) {

@@ -24,6 +24,8 @@ struct Bound {
 // - The load of every section: the bytes of the buffers that live together, with the padding that
 //   common alignments force between them and the reserved bytes below them. Buffers that may
 //   overlap (exclusive, colocate) do not add up: of those only the largest of a section counts.
+//   FindBound adds up colocated buffers that their distance keeps apart.
+// - The lowest top that a group of buffers at fixed distances can have (FindBound alone).
 // - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
 //   its size.
 //
@@ -37,7 +39,8 @@ Bound FindBound(const problem::Problem& problem, int memory);
 // once. The problem must outlive this object.
 class BoundFinder {
  public:
-  BoundFinder(const problem::Problem& problem, int memory);
+  // If the sizes are always the problem's own, colocated buffers that are apart add up.
+  BoundFinder(const problem::Problem& problem, int memory, bool sizes_are_fixed = false);
   BoundFinder(BoundFinder&&) noexcept;
   BoundFinder& operator=(BoundFinder&&) noexcept;
   BoundFinder(const BoundFinder&) = delete;

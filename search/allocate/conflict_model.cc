@@ -160,7 +160,10 @@ class ModelBuilder {
   }
 
   bool FindCliques() {
-    const Sections sections = FindSections(problem_, model_.buffers);
+    // Fixed buffers take part, so that those that block a section all live at its step.
+    std::vector<int> all = model_.buffers;
+    all.insert(all.end(), fixed_.begin(), fixed_.end());
+    const Sections sections = FindSections(problem_, all);
     std::vector<std::vector<int>> living(static_cast<size_t>(sections.Count()));
     for (int i = 0; i < model_.Count(); ++i) {
       for (const SectionRange& range : sections.ranges[static_cast<size_t>(i)]) {
@@ -201,6 +204,7 @@ class ModelBuilder {
   // Cliques that together hold every member; after a stop some are missing. Without exclusive pairs
   // the section is the only clique.
   std::vector<std::vector<int>> Cover(const std::vector<int>& living) {
+    if (living.empty()) return {};
     if (!conflict_.AnySharing()) return {living};
     std::vector<int> by_size = living;
     std::stable_sort(by_size.begin(), by_size.end(),
@@ -245,7 +249,8 @@ class ModelBuilder {
   // From the first clique of the first section to the last clique of the last, partners in other
   // sections included.
   void FindExtents(const Sections& sections, const std::vector<int>& first_clique) {
-    for (const std::vector<SectionRange>& ranges : sections.ranges) {
+    for (size_t i = 0; i < model_.buffers.size(); ++i) {
+      const std::vector<SectionRange>& ranges = sections.ranges[i];
       model_.extents.emplace_back(first_clique[static_cast<size_t>(ranges.front().first)],
                                   first_clique[static_cast<size_t>(ranges.back().last)]);
     }

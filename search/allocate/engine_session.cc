@@ -19,8 +19,11 @@ using problem::RelationKind;
 
 namespace {
 
-std::optional<std::string> FindUnsupportedRelation(const Problem& problem) {
+std::optional<std::string> FindUnsupportedRelation(const Problem& problem,
+                                                   DistanceSupport distances) {
   for (const Relation& relation : problem.relations) {
+    const bool is_distance = relation.kind == RelationKind::kColocate;
+    if (is_distance && distances == DistanceSupport::kColocate) continue;
     const auto name = [&]() -> const char* {
       switch (relation.kind) {
         case RelationKind::kColocate:
@@ -72,7 +75,8 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   });
 }
 
-std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport support) {
+std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport banks,
+                                           DistanceSupport distances) {
   if (ReachesTooFar(problem)) return "addresses beyond 2^61 bytes";
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const Memory& memory = problem.memories[m];
@@ -85,12 +89,12 @@ std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport s
     if (!buffer.accesses.empty() && problem::HasPorts(memory)) {
       return "the ports of memory '" + memory.name + "' that " + buffer.id + " uses";
     }
-    if (support == BankSupport::kNone && problem::BanksNarrow(problem, buffer)) {
+    if (banks == BankSupport::kNone && problem::BanksNarrow(problem, buffer)) {
       return "the banks in which " + buffer.id + " must lie";
     }
   }
   if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
-  return FindUnsupportedRelation(problem);
+  return FindUnsupportedRelation(problem, distances);
 }
 
 using problem::Result;
@@ -116,8 +120,9 @@ std::optional<base::Diagnostic> CheckAnswer(std::string_view engine, const Probl
 }
 
 SizedSession::SizedSession(std::string_view engine, BankSupport banks,
-                           const problem::Problem& problem, const problem::Ladder* ladder)
-    : engine_(engine), banks_(banks), problem_(problem), ladder_(ladder) {}
+                           const problem::Problem& problem, const problem::Ladder* ladder,
+                           DistanceSupport distances)
+    : engine_(engine), banks_(banks), distances_(distances), problem_(problem), ladder_(ladder) {}
 
 Result SizedSession::Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop) {
@@ -128,7 +133,7 @@ Result SizedSession::Solve(size_t candidate, problem::Bytes capacity, const base
 
 bool SizedSession::OpenCandidate(size_t candidate, const base::Stop& stop, Result& result) {
   result.engine = engine_;
-  if (const auto unsupported = FindUnsupported(problem_, banks_)) {
+  if (const auto unsupported = FindUnsupported(problem_, banks_, distances_)) {
     result.status = Status::kUnsupported;
     result.reason = "the " + engine_ + " engine does not honour " + *unsupported;
     return false;

@@ -24,13 +24,15 @@ bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Byt
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 
 enum class BankSupport { kNone, kWindows };
+enum class DistanceSupport { kNone, kColocate };
 
 // The first requirement of the Problem that a search over offsets alone cannot satisfy, in words,
 // or nullopt. These are rules, modes or ports that restrict some access, relations other than
 // separate and exclusive, and addresses that are too large. Unless windows are supported, also
-// spans and allowed banks that restrict the positions of a buffer. Requirements that restrict
-// nothing are accepted.
-std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport support);
+// spans and allowed banks that restrict the positions of a buffer. Unless distances are supported,
+// also colocate relations. Requirements that restrict nothing are accepted.
+std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport banks,
+                                           DistanceSupport distances = DistanceSupport::kNone);
 
 // Adds a reason, if it is not empty, to a list of them in one text.
 void AppendReason(std::string& reasons, const std::string& reason);
@@ -51,7 +53,7 @@ class SizedSession : public problem::Session {
  protected:
   // `problem` and `ladder` must outlive the session. `ladder` may be null.
   SizedSession(std::string_view engine, BankSupport banks, const problem::Problem& problem,
-               const problem::Ladder* ladder);
+               const problem::Ladder* ladder, DistanceSupport distances = DistanceSupport::kNone);
 
   // Makes Sized() the Problem of the candidate. False, with status and reason, if there is no
   // answer to give: the engine does not support the Problem, there is no such candidate, or the
@@ -70,6 +72,7 @@ class SizedSession : public problem::Session {
 
   const std::string engine_;
   const BankSupport banks_;
+  const DistanceSupport distances_;
   const problem::Problem& problem_;
   const problem::Ladder* ladder_;
   size_t candidate_ = 0;

@@ -201,7 +201,7 @@ class Portfolio {
   Result SearchPeaks(bool minimize) {
     Result open;
     for (int64_t slice = 1;; slice = std::max(first_slice_, Longer(slice))) {
-      open = LowerPeak(slice, minimize ? bound_ : capacity_);
+      open = LowerPeak(slice, minimize ? LowEnough() : capacity_);
       if (!peaks_->Works() && !open.allocation) return Decide();
       if (peaks_target_met_ || !peaks_->Works() || left_ <= 0 || stop_.Requested()) break;
     }
@@ -277,7 +277,7 @@ class Portfolio {
       bool more_would_help = false;
       const Bytes gap = *best_.peak - bound_;
       if (peaks_ && peaks_->Works()) {
-        Result lowered = LowerPeak(PeakSlice(slice), bound_);
+        Result lowered = LowerPeak(PeakSlice(slice), LowEnough());
         if (lowered.allocation && *lowered.peak < *best_.peak) best_ = std::move(lowered);
         more_would_help = peaks_->Works();
         if (Ended()) break;
@@ -356,7 +356,14 @@ class Portfolio {
                        [](const Lane& lane) { return lane.LacksMemory(); });
   }
 
-  bool Ended() const { return bound_ >= *best_.peak || left_ <= 0 || stop_.Requested(); }
+  // A peak that ends the search. No overflow: addresses end at 2^61.
+  Bytes LowEnough() const {
+    constexpr Bytes kMillion = 1'000'000;
+    return bound_ + bound_ / kMillion * options_.gap_ppm +
+           bound_ % kMillion * options_.gap_ppm / kMillion;
+  }
+
+  bool Ended() const { return LowEnough() >= *best_.peak || left_ <= 0 || stop_.Requested(); }
 
   Result Conclude(bool minimize) {
     best_.status = *best_.peak <= bound_ ? Status::kOptimal : Status::kFeasible;
@@ -364,6 +371,8 @@ class Portfolio {
     if (best_.status == Status::kOptimal) {
       best_.reason = proof_.empty() ? "the peak equals a lower bound"
                                     : "every lower peak is proven impossible by " + proof_;
+    } else if (minimize && *best_.peak <= LowEnough()) {
+      best_.reason = "the peak exceeds a lower bound by no more than the gap that is allowed";
     } else if (minimize) {
       best_.reason =
           stop_.IsOutOfMemory() ? "the memory limit was reached before the least peak was proven"

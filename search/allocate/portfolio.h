@@ -15,6 +15,8 @@ struct AllocateOptions {
   std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: the capacity in the Problem
   // search for the least peak instead of any allocation that fits
   bool minimize = false;
+  // A peak that exceeds the bound by at most so many millionths of it is low enough.
+  int64_t gap_ppm = 0;
   base::Budget budget;  // over all engines and probes, in each engine's own units
   int threads = 1;      // up to two are useful; they change the time, never the answer
   const base::Stop* stop = nullptr;

@@ -17,12 +17,15 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/limit_search.h"
+#include "tessera/search/partition/placement/tiled_homes.h"
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
 #include "tessera/search/partition/transfer_search.h"
 
 namespace tessera::search::partition {
 namespace {
+
+constexpr int64_t kUnitsForHomes = 20'000;  // of engines, to place tensors at home tile by tile
 
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
@@ -195,6 +198,19 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   }
 }
 
+// Partition and tiles are those that were found for whole tensors at home.
+std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& options,
+                                             plan::Plan& plan) {
+  off_chip::PlaceOptions place;
+  place.method = options.off_chip;
+  place.engines = options.engines;
+  place.budget = {std::min(options.budget.units, kUnitsForHomes)};
+  place.stop = options.stop;
+  place.threads = options.threads;
+  const base::Expected<void> placed = placement::PlaceHomesByTiles(plan, {}, place);
+  return placed ? std::nullopt : std::optional(placed.error());
+}
+
 }  // namespace
 
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
@@ -224,7 +240,11 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
                                         const answer::PartitionOptions& asked) {
     return SearchForLimits(each, profile, asked, search_objective);
   };
-  const auto finish = [&](base::Expected<answer::PartitionResult> result) {
+  const auto finish = [&](base::Expected<answer::PartitionResult> result)
+      -> base::Expected<answer::PartitionResult> {
+    if (result && result->plan && options.off_chip != plan::OffChip::kWhole) {
+      if (auto fault = ShareByTiles(options, *result->plan)) return base::Unexpected(*fault);
+    }
     if (result && result->plan && (result->plan->run.cut_off || stop.HasCutOff()))
       ClaimAfterStop(options.objective, stop.IsOutOfMemory(), *result);
     return result;

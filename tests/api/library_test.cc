@@ -56,6 +56,13 @@ TEST(Library, ShowsWhatAPlanHolds) {
   EXPECT_EQ(plan.FindMetric("latency")->value, plan.Score());
   EXPECT_LE(plan.FindMetric("latency")->lower_bound, plan.Score());
   EXPECT_LE(plan.Bound(), plan.Score());
+  EXPECT_TRUE(plan.IsOptimal());
+  const PlanSubgraph& only = plan.Subgraphs()[0];
+  EXPECT_EQ(static_cast<double>(only.peak_bytes), plan.FindMetric("peak")->value);
+  EXPECT_EQ(static_cast<double>(only.macs), plan.FindMetric("macs")->value);
+  EXPECT_EQ(only.energy_pj, plan.FindMetric("energy")->value);
+  EXPECT_EQ(static_cast<double>(only.off_chip_bytes), plan.FindMetric("off_chip_bytes")->value);
+  EXPECT_FALSE(only.bound_by.empty());
   EXPECT_EQ(plan.FindMetric("beauty"), nullptr);
   ASSERT_FALSE(plan.Buffers().empty());
   for (const PlanBuffer& buffer : plan.Buffers()) {
@@ -140,6 +147,20 @@ TEST(Library, ProfilesChangeInOnePlace) {
             "/memories/none/capacity_bytes");
   EXPECT_EQ(profile.With("memories", "1").Error().status, CallStatus::kBadInput);
   EXPECT_EQ(profile.With("/colour", "1").Error().status, CallStatus::kBadInput);
+}
+
+TEST(Library, NetworksAndProfilesPassToOtherProcesses) {
+  const Network network = Must(Network::Load(kNetwork));
+  const Profile profile = Npu();
+  const Network other = Must(Network::Deserialize(Must(network.Serialize())));
+  const Profile other_profile = Must(Profile::Deserialize(Must(profile.Serialize())));
+  EXPECT_EQ(Must(other.Json()), Must(network.Json()));
+  EXPECT_EQ(Must(Network::Parse(Must(network.Json()))).Name(), network.Name());
+  EXPECT_EQ(other.Notes(), network.Notes());
+  EXPECT_EQ(other_profile.Json(), profile.Json());
+  EXPECT_EQ(Must(other_profile.Serialize()), Must(profile.Serialize()));
+  EXPECT_EQ(Network::Deserialize("{}").Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(Profile::Deserialize("no JSON").Error().status, CallStatus::kBadInput);
 }
 
 TEST(Library, CancelledCallsEndWithWhatIsKnown) {
@@ -231,6 +252,24 @@ TEST(Library, PlacesBuffers) {
       Must(Allocation::Parse(problem, Must(answer.allocation->Render("json"))));
   EXPECT_EQ(again.Offsets(), answer.allocation->Offsets());
   EXPECT_EQ(again.Peak(), 12);
+}
+
+// The columns are views: every second number of an array.
+TEST(Library, PlacesBuffersOfColumns) {
+  const std::vector<std::int64_t> lower = {0, -9, 2, -9, 0, -9};
+  const std::vector<std::int64_t> upper = {3, 9, 9};
+  const std::vector<std::int64_t> size = {4, 8, 16};
+  const std::vector<std::int64_t> offset = {-1, -1, 8};
+  BufferColumns columns{3, {lower.data(), 2}, {upper.data()}, {size.data()}};
+  columns.offset = {offset.data()};
+  const Problem problem = Must(Problem::FromColumns(columns));
+  EXPECT_THAT(Must(problem.Render("csv")), HasSubstr("b2,0,9,16"));
+  const AllocateAnswer answer = Must(Allocate(problem));
+  ASSERT_TRUE(answer.allocation);
+  EXPECT_EQ(answer.allocation->Offsets()[2], 8);
+  EXPECT_EQ(answer.allocation->Peak(), 28);
+  columns.size = {};
+  EXPECT_THAT(Problem::FromColumns(columns).Error().message, HasSubstr("column"));
 }
 
 TEST(Library, FindsWrongAllocations) {

@@ -35,14 +35,6 @@ const std::string kColumns =
 INSTANTIATE_TEST_SUITE_P(
     Of, CsvFaultTest,
     testing::Values(
-        Fault{"start_column",
-              "lower",
-              "start",
-              1,
-              4,
-              "the column 'start' is not known",
-              {kColumns, "found: start",
-               "hint: 'start' is the first step of the life: rename it to 'lower'"}},
         Fault{"end_column",
               "upper",
               "end",

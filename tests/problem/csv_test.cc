@@ -86,12 +86,34 @@ TEST(ReadCsvFaultTest, UnknownColumnWithTheNearest) {
   EXPECT_EQ(problem.error().excerpt, "id,lower,uper,size");
 }
 
-TEST(ReadCsvFaultTest, StartAndEndAreExplained) {
-  const auto start = files::ReadCsv("id,start,upper,size\n", "p.csv");
+TEST(ReadCsvTest, KnowsTheNamesOfOtherTools) {
+  for (const char* header : {"buffer,start,upper,size\n", "buffer_id,begin,upper,size\n"}) {
+    const Problem problem = ReadSound(std::string(header) + "a,2,5,8\n");
+    EXPECT_EQ(problem.buffers.at(0).id, "a");
+    EXPECT_EQ(problem.buffers[0].lifespans, (std::vector<Lifespan>{{2, 5}}));
+  }
+}
+
+TEST(ReadCsvTest, ConvertsLifetimes) {
+  const std::string text = "id,start,end,size,gaps\na,2,5,8,3-3\nb,4,4,1,\n";
+  const auto inclusive = files::ReadCsv(text, "p.csv", files::Lifetimes::kInclusive);
+  ASSERT_TRUE(inclusive.has_value());
+  EXPECT_EQ(inclusive->buffers[0].lifespans, (std::vector<Lifespan>{{2, 3}, {4, 6}}));
+  EXPECT_EQ(inclusive->buffers[1].lifespans, (std::vector<Lifespan>{{4, 5}}));
+  EXPECT_EQ(files::WriteCsv(*inclusive, nullptr, files::Lifetimes::kInclusive).value(), text);
+  const auto exclusive =
+      files::ReadCsv("id,lower,end,size\na,2,5,8\n", "p.csv", files::Lifetimes::kExclusive);
+  ASSERT_TRUE(exclusive.has_value());
+  EXPECT_EQ(exclusive->buffers[0].lifespans, (std::vector<Lifespan>{{2, 5}}));
+  const auto empty =
+      files::ReadCsv("id,start,end,size\na,3,2,8\n", "p.csv", files::Lifetimes::kInclusive);
+  ASSERT_FALSE(empty.has_value());
+  EXPECT_EQ(empty.error().expected, "start <= end");
+}
+
+TEST(ReadCsvFaultTest, EndIsExplained) {
   const auto end = files::ReadCsv("id,lower,end,size\n", "p.csv");
-  ASSERT_FALSE(start.has_value() || end.has_value());
-  EXPECT_EQ(start.error().column, 4);
-  EXPECT_NE(start.error().hint.find("rename it to 'lower'"), std::string::npos);
+  ASSERT_FALSE(end.has_value());
   EXPECT_EQ(end.error().column, 10);
   EXPECT_NE(end.error().hint.find("rename it to 'upper'"), std::string::npos);
 }

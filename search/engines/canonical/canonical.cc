@@ -9,8 +9,10 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/structure.h"
+#include "tessera/search/allocate/composites.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/canonical/composite_search.h"
 #include "tessera/search/engines/canonical/search_tree.h"
 
 namespace tessera::search::engines::canonical {
@@ -141,7 +143,11 @@ class CanonicalSession final : public allocate::PerMemorySession {
 std::unique_ptr<problem::Session> CanonicalEngine::Open(const Problem& problem,
                                                         const Ladder* ladder) const {
   return allocate::OpenContracted(
-      Name(), problem, ladder, [this](const Problem& contracted, const Ladder* candidates) {
+      Name(), problem, ladder,
+      [this](const Problem& contracted,
+             const Ladder* candidates) -> std::unique_ptr<problem::Session> {
+        if (allocate::HasFixedDistances(contracted))
+          return OpenCompositeSearch(contracted, candidates, options_.seed);
         return std::make_unique<CanonicalSession>(contracted, candidates, options_);
       });
 }

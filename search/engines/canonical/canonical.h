@@ -10,9 +10,10 @@ namespace tessera::search::engines::canonical {
 // longer. The code that applies a rule explains it.
 struct CanonicalOptions {
   uint64_t seed = 0;     // varies the orders of all restarts after the first round
-  bool support = true;   // support bound, updated incrementally (search_state.h)
-  bool witness = true;   // (search_state.h)
-  bool sections = true;  // section check (search_state.h)
+  bool support = true;   // support bound, updated incrementally (propagator.h)
+  bool witness = true;   // (propagator.h)
+  bool sections = true;  // section check (propagator.h)
+  bool gap_fill = true;  // (gap_fill.h)
   // if off, return to the last decision, even if it did not contribute to the failure
   bool backjumping = true;
   bool interchangeable = true;  // interchangeable buffers are ordered
@@ -28,10 +29,10 @@ struct CanonicalOptions {
 // Every feasible Problem has an allocation in which no buffer can move down (take one with the
 // least sum of offsets). So the search covers only such allocations, bottom up. It places or delays
 // one buffer at a time (search_tree.h), prunes with the consequences of resting on another buffer,
-// jumps back over decisions that did not contribute to a failure (both in search_state.h), and
-// stores failed states (search_tree.h). Restarts under several orders, with and against time, with
-// growing limits, keep one bad early decision from dominating the cost. Since limits grow without
-// bound, the last tree is exhausted in the end; only that proves kInfeasible.
+// jumps back over decisions that did not contribute to a failure (propagator.h, search_state.h),
+// and stores failed states (search_tree.h). Restarts under several orders, with and against time,
+// with growing limits, keep one bad early decision from dominating the cost. Since limits grow
+// without bound, the last tree is exhausted in the end; only that proves kInfeasible.
 //
 // Sources: MiniMalloc (Moffitt, 2023) searches canonical allocations too. Its section inference is
 // the section check here. Its dominance (no buffer may leave space for another below it) is covered

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tessera/search/engines/canonical/search_state.h"
+#include "tessera/search/engines/canonical/propagator.h"
 
 namespace tessera::search::engines::canonical {
 
@@ -10,6 +10,7 @@ Propagator::Propagator(const allocate::ConflictModel& model, CanonicalState& sta
       state_(state),
       options_(options),
       analysis_(model, state),
+      gap_fill_(model, capacity),
       is_dirty_(static_cast<size_t>(model.CliqueCount()), 0),
       support_(static_cast<size_t>(model.Count()), -1),
       witness_(static_cast<size_t>(model.Count()), -1) {
@@ -102,6 +103,7 @@ bool Propagator::Raise(int buffer, problem::Bytes bound, Cause cause, int subjec
       return false;
     }
     LoseCandidate(buffer, before);
+    if (options_.gap_fill && gap_fill_.LosesGap(buffer, before, least)) MarkDirty(buffer);
     const int peer = options_.interchangeable ? model_.interchangeable_above[at] : -1;
     bound = least + model_.sizes[at];
     if (peer < 0 || state_.IsPlaced(peer) || state_.least[static_cast<size_t>(peer)] >= bound)
@@ -122,6 +124,14 @@ void Propagator::LoseCandidate(int buffer, problem::Bytes floor) {
     if (--state_.candidates[at] > 0) continue;
     is_dirty_[at] = 1;
     dirty_.push_back(clique);
+  }
+}
+
+void Propagator::MarkDirty(int buffer) {
+  for (const int clique : model_.cliques_of[buffer]) {
+    char& is_dirty = is_dirty_[static_cast<size_t>(clique)];
+    if (is_dirty == 0) dirty_.push_back(clique);
+    is_dirty = 1;
   }
 }
 
@@ -158,7 +168,7 @@ bool Propagator::CheckCliques() {
   return true;
 }
 
-bool Propagator::CheckClique(int clique) {
+void Propagator::FindFloor(int clique) {
   const auto at = static_cast<size_t>(clique);
   problem::Bytes floor = allocate::kNoPosition;
   int candidates = 0;
@@ -170,14 +180,24 @@ bool Propagator::CheckClique(int clique) {
   state_.SaveFloor(clique);
   state_.floor[at] = floor;
   state_.candidates[at] = candidates;
+}
 
-  if (!options_.sections) return true;
-  const problem::Bytes overload = LeastOverload(clique);
-  if (floor < overload) return true;
-  analysis_.Levels().Clear();
-  for (const int i : model_.members[clique]) {
-    if (!state_.IsPlaced(i)) analysis_.Need(i, overload);
+bool Propagator::CheckClique(int clique) {
+  FindFloor(clique);
+  if (options_.sections) {
+    const problem::Bytes overload = LeastOverload(clique);
+    if (state_.floor[static_cast<size_t>(clique)] >= overload) {
+      analysis_.Levels().Clear();
+      for (const int i : model_.members[clique]) {
+        if (!state_.IsPlaced(i)) analysis_.Need(i, overload);
+      }
+      analysis_.Resolve();
+      return false;
+    }
   }
+  if (!options_.gap_fill || gap_fill_.Permits(clique, state_)) return true;
+  analysis_.Levels().Clear();
+  gap_fill_.Explain(clique, state_, analysis_);
   analysis_.Resolve();
   return false;
 }

@@ -150,7 +150,8 @@ int CanonicalTree::SelectClique(const OpenRange& range) const {
   for (int left = range.last - range.first; left > 0; --left, clique += step) {
     const auto at = static_cast<size_t>(clique);
     if (state_.unplaced[at] == 0) continue;
-    const problem::Bytes slack = capacity_ - state_.floor[at] - state_.load[at];
+    const problem::Bytes slack =
+        capacity_ - state_.floor[at] - state_.load[at] - BlockedAbove(clique, state_.floor[at]);
     const auto better = [&] {
       const auto rival = static_cast<size_t>(best);
       if (state_.floor[at] != state_.floor[rival]) return state_.floor[at] < state_.floor[rival];
@@ -163,6 +164,14 @@ int CanonicalTree::SelectClique(const OpenRange& range) const {
     best_slack = slack;
   }
   return best;
+}
+
+problem::Bytes CanonicalTree::BlockedAbove(int clique, problem::Bytes floor) const {
+  problem::Bytes bytes = 0;
+  for (const problem::AddressRange& range : model_.blocked[static_cast<size_t>(clique)])
+    bytes +=
+        std::max<problem::Bytes>(0, std::min(range.end, capacity_) - std::max(range.begin, floor));
+  return bytes;
 }
 
 int CanonicalTree::SelectIn(const OpenRange& range, const std::vector<int>& ranks) const {

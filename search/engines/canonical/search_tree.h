@@ -10,6 +10,8 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/occupancy.h"
+#include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/engines/canonical/propagator.h"
 #include "tessera/search/engines/canonical/search_state.h"
 
 namespace tessera::search::engines::canonical {
@@ -50,7 +52,7 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::Co
 //
 // The outcome of a period of time depends only on its unplaced buffers: on the set of them, on the
 // least offset M of each, and on the real top R below it. R matters because M and R together decide
-// whether a buffer must rest on an unplaced one (search_state.h). Two branches that agree in these
+// whether a buffer must rest on an unplaced one (propagator.h). Two branches that agree in these
 // triples have the same outcome; (buffer, M) alone would not suffice. The order in which a search
 // tries candidates has no influence, so states stay refuted across restarts.
 //
@@ -125,6 +127,7 @@ class CanonicalTree {
   int Select(const std::vector<int>& ranks);
   int SelectIn(const OpenRange& range, const std::vector<int>& ranks) const;
   int SelectClique(const OpenRange& range) const;
+  problem::Bytes BlockedAbove(int clique, problem::Bytes floor) const;
   bool Decide(int buffer);
   int64_t WorkOfNode() const;
   bool Backtrack(base::PolledWork& work);

@@ -9,7 +9,9 @@
 
 #include "tessera/problem/structure.h"
 #include "tessera/search/allocate/bounds.h"
+#include "tessera/search/allocate/composites.h"
 #include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/greedy/composite_greedy.h"
 
 namespace tessera::search::engines::greedy {
 
@@ -356,10 +358,13 @@ class GreedySession final : public allocate::PerMemorySession {
 
 std::unique_ptr<problem::Session> GreedyEngine::Open(const Problem& problem,
                                                      const Ladder* ladder) const {
-  return allocate::OpenContracted(Name(), problem, ladder,
-                                  [](const Problem& contracted, const Ladder* candidates) {
-                                    return std::make_unique<GreedySession>(contracted, candidates);
-                                  });
+  return allocate::OpenContracted(
+      Name(), problem, ladder,
+      [](const Problem& contracted, const Ladder* candidates) -> std::unique_ptr<problem::Session> {
+        if (allocate::HasFixedDistances(contracted))
+          return OpenCompositeGreedy(contracted, candidates);
+        return std::make_unique<GreedySession>(contracted, candidates);
+      });
 }
 
 }  // namespace tessera::search::engines::greedy

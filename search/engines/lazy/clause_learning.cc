@@ -18,13 +18,18 @@ int ClauseDatabase::Add(std::span<const BoundLiteral> literals, int glue, int qu
 
 void ClauseDatabase::AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker) {
   const BoundLiteral falsifier = trail_.Not(watched);
-  if (watches_.size() < static_cast<size_t>(trail_.Views()))
-    watches_.resize(static_cast<size_t>(trail_.Views()));
+  GrowWatches();
   watches_[static_cast<size_t>(falsifier.view)].push_back({clause, falsifier.bound, blocker});
 }
 
+// Integers may have been added to the trail.
+void ClauseDatabase::GrowWatches() {
+  if (watches_.size() < static_cast<size_t>(trail_.Views()))
+    watches_.resize(static_cast<size_t>(trail_.Views()));
+}
+
 bool ClauseDatabase::Propagate(const Change& change) {
-  if (static_cast<size_t>(change.view) >= watches_.size()) return true;
+  GrowWatches();  // now, because lists that are visited must not move
   std::vector<Watch>& watches = watches_[static_cast<size_t>(change.view)];
   size_t kept = 0;
   size_t at = 0;
@@ -134,13 +139,8 @@ constexpr int kDepth = 8;
 
 }  // namespace
 
-ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses,
-                                   Decisions& decisions, bool minimize)
-    : trail_(trail),
-      clauses_(clauses),
-      decisions_(decisions),
-      minimize_(minimize),
-      buffers_(kDepth + 1) {}
+ConflictAnalysis::ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, bool minimize)
+    : trail_(trail), clauses_(clauses), minimize_(minimize), buffers_(kDepth + 1) {}
 
 int ConflictAnalysis::LevelOf(const std::vector<BoundLiteral>& conflict) const {
   int level = 0;
@@ -161,6 +161,7 @@ const Lesson& ConflictAnalysis::Learn(const std::vector<BoundLiteral>& conflict)
   }
   strongest_.resize(static_cast<size_t>(trail_.Views()), -1);
   has_level_.resize(std::max(has_level_.size(), static_cast<size_t>(level_) + 1));
+  lesson_.involved.clear();
   for (const BoundLiteral literal : conflict) Need(literal);
   const int asserting = FindFirstUniqueImplication();
   if (minimize_) Minimize();
@@ -181,7 +182,7 @@ void ConflictAnalysis::Need(BoundLiteral literal) {
   is_needed_[at] = 1;
   needed_[at] = literal.bound;
   touched_.push_back(change);
-  decisions_.Bump(IntegerOf(literal.view));
+  lesson_.involved.push_back(IntegerOf(literal.view));
   if (trail_.At(change).level == level_) {
     ++open_;
   } else {
@@ -254,7 +255,10 @@ void ConflictAnalysis::Compose(int asserting) {
   const auto literal_of = [&](int change) {
     return trail_.Not({trail_.At(change).view, needed_[static_cast<size_t>(change)]});
   };
-  lesson_ = {{literal_of(asserting)}, 0, 1, {}};
+  lesson_.clause = {literal_of(asserting)};
+  lesson_.level = 0;
+  lesson_.glue = 1;
+  lesson_.derivation.clear();
   for (const int change : earlier_) {
     int& strongest = strongest_[static_cast<size_t>(trail_.At(change).view)];
     strongest = std::max(strongest, change);

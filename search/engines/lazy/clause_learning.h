@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "tessera/search/engines/lazy/decisions.h"
 #include "tessera/search/engines/lazy/trail.h"
 
 namespace tessera::search::engines::lazy {
@@ -67,6 +66,7 @@ class ClauseDatabase {
   };
 
   bool Visit(Watch& watch, BoundLiteral falsified, bool& moved);
+  void GrowWatches();
   void AddWatch(int clause, BoundLiteral watched, BoundLiteral blocker);
   bool Rebuild(const std::vector<bool>& kept);
   bool Restore(const Clause& clause, std::span<const BoundLiteral> literals);
@@ -84,6 +84,7 @@ struct Lesson {
   std::vector<BoundLiteral> clause;  // the second literal, if any, is false since `level`
   int level = 0;                     // to return to; there the first literal follows
   int glue = 0;
+  std::vector<int> involved;  // the integers whose changes took part in the conflict; may repeat
   // If a proof is recorded: the changes whose reasons, in sequence, lead from the negation of the
   // clause to the conflict, each with the bound that was needed of it. Ascending.
   struct Step {
@@ -106,8 +107,7 @@ struct Lesson {
 // and of two bounds on one view only the stronger stays.
 class ConflictAnalysis {
  public:
-  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, Decisions& decisions,
-                   bool minimize);
+  ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, bool minimize);
 
   // The level of the latest literal of the conflict. The trail must be at this level before Learn.
   int LevelOf(const std::vector<BoundLiteral>& conflict) const;
@@ -129,7 +129,6 @@ class ConflictAnalysis {
 
   const Trail& trail_;
   ClauseDatabase& clauses_;
-  Decisions& decisions_;
   bool minimize_;
   bool keeps_derivations_ = false;
   int level_ = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/search/engines/lazy/solver.h"
+#include "tessera/search/engines/lazy/propagation.h"
 
 // Bounds that raise each other
 // ----------------------------

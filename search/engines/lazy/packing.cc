@@ -301,11 +301,11 @@ void FillSymmetries(const Problem& problem, const Ladder* ladder, Packing& packi
 }  // namespace
 
 std::optional<Packing> MakePacking(const Problem& problem, const Ladder* ladder,
-                                   const base::Stop& stop) {
+                                   const base::Stop& stop, Bytes unit) {
   Packing packing;
   packing.buffers = static_cast<int>(problem.buffers.size());
   packing.memories = static_cast<int>(problem.memories.size());
-  packing.granularity = GranularityOf(problem, ladder);
+  packing.granularity = std::gcd(GranularityOf(problem, ladder), unit);
   FillBuffers(problem, packing);
   FillPairs(problem, stop, packing);
   if (stop.Requested()) return std::nullopt;

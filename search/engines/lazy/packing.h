@@ -27,9 +27,15 @@ inline constexpr problem::Bytes kFarthest = problem::Bytes{1} << 60;
 // once.
 int64_t CountPairs(const problem::Problem& problem);
 
-// The first requirement that the engine does not support, in words, or nullopt: modes, ports,
-// spans, allowed banks and bank relations that restrict something, and magnitudes beyond the limits
-// above.
+// The first magnitude beyond the limits above, in words, or nullopt.
+std::optional<std::string> FindTooLarge(const problem::Problem& problem,
+                                        const problem::Ladder* ladder);
+
+// The first requirement of which a packing says nothing, in words, or nullopt: rules, and modes,
+// ports, spans, allowed banks and bank relations that restrict something.
+std::optional<std::string> FindUnpacked(const problem::Problem& problem);
+
+// What the engine does not support: either of them.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem,
                                            const problem::Ladder* ladder);
 
@@ -118,10 +124,12 @@ struct Packing {
   }
 };
 
-// FindUnsupported must accept the Problem. nullopt after a stop. Cost: O(buffers
-// squared + members of sections squared; if some may share addresses, to the fourth power).
+// FindTooLarge must accept the Problem. Requirements that FindUnpacked names are left out; with
+// them, the packing's symmetries and its reach say nothing. The unit of the result divides `unit`,
+// unless that is 0. nullopt after a stop. Cost: O(buffers squared + members of sections squared; if
+// some may share addresses, to the fourth power).
 std::optional<Packing> MakePacking(const problem::Problem& problem, const problem::Ladder* ladder,
-                                   const base::Stop& stop);
+                                   const base::Stop& stop, problem::Bytes unit = 0);
 
 // The sizes of the Problem, or of one candidate of its ladder, in units.
 std::vector<Bound> SizesOf(const Packing& packing, const problem::Problem& problem,

@@ -19,7 +19,7 @@ bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_ma
 void Solver::AddClause(std::span<const BoundLiteral> literals) {
   BacktrackTo(0);
   const bool places = std::any_of(literals.begin(), literals.end(), [&](BoundLiteral literal) {
-    return IntegerOf(literal.view) < packing_.buffers || IsOrder(literal.view);
+    return IntegerOf(literal.view) < packing_.buffers || propagation_.IsOrder(literal.view);
   });
   if (places && symmetric_) EndSymmetries();
   std::vector<BoundLiteral> clause;
@@ -47,7 +47,6 @@ void Solver::AddClause(std::span<const BoundLiteral> literals) {
 // Refutations stay valid: more clauses make nothing feasible.
 void Solver::EndSymmetries() {
   symmetric_ = false;
-  rests_ = false;
   std::erase_if(units_, [](const Unit& unit) { return unit.query != kGiven; });
   const std::vector<bool> none(queries_.size());
   static_cast<void>(clauses_.Keep(none));  // Reset derives the consequences again
@@ -65,7 +64,7 @@ void Solver::Ask(PackingQuery query) {
   queries_.back().contradicted = IsRefutedBefore();
   if (!tighter) {
     Reset();
-  } else if (!AssertCeilings()) {
+  } else if (!propagation_.AssertCeilings(queries_.back().query)) {
     queries_.back().contradicted = true;
   }
 }
@@ -89,82 +88,22 @@ std::vector<bool> Solver::FindKept() const {
 }
 
 bool Solver::SizesMayDiffer() const {
-  return !rests_ && std::all_of(packing_.differences.begin(), packing_.differences.end(),
-                                [](const Difference& difference) { return difference.sized < 0; });
+  return !propagation_.Rests() &&
+         std::all_of(packing_.differences.begin(), packing_.differences.end(),
+                     [](const Difference& difference) { return difference.sized < 0; });
 }
 
 // Starts from the first bounds, with those lessons that still hold.
 void Solver::Reset() {
   ready_ = true;
-  SetFirstBounds();
-  edges_.Sleep();
-  energy_.Sleep();
-  bottom_left_.Sleep();
-  energy_.Reload();
-  section_pair_cuts_.Sleep();
-  section_pair_cuts_.Reload();
+  const bool stands = propagation_.Start(queries_.back().query, symmetric_);
   const std::vector<bool> kept = FindKept();
-  const bool consistent = AssertFacts() && AssertUnits(kept) && clauses_.Keep(kept);
+  const bool consistent = stands && AssertUnits(kept) && clauses_.Keep(kept);
   if (!consistent) {
     queries_.back().contradicted = true;
     if (proof_ != nullptr) proof_->NoteRefutation(trail_, clauses_);
   }
-  edges_.WakeAll();
-}
-
-void Solver::SetFirstBounds() {
-  const Bound highest = packing_.HighestCeiling();
-  axis_.SetSizes(queries_.back().query.sizes);
-  for (int i = 0; i < packing_.buffers; ++i) {
-    const Bound most =
-        base::RoundDown(highest - axis_.Size(i), packing_.alignment[static_cast<size_t>(i)]);
-    trail_.SetInitial(i, 0, most);
-  }
-  for (int m = 0; m < packing_.memories; ++m) trail_.SetInitial(packing_.CeilingOf(m), 0, highest);
-  trail_.Clear();
-  orders_.Clear();
-  processed_ = 0;
-}
-
-bool Solver::AssertFacts() {
-  if (proof_ == nullptr && !AssertTiedOrders()) return false;
-  for (int i = 0; i < packing_.buffers; ++i) {
-    const auto fixed = packing_.fixed[static_cast<size_t>(i)];
-    if (fixed && !(trail_.Imply({2 * i, *fixed}, {}) && trail_.Imply({2 * i + 1, -*fixed}, {})))
-      return false;
-  }
-  const auto assert_orders = [&](const std::vector<std::pair<int, int>>& pairs) {
-    return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-      return trail_.Imply(axis_.Before(Side::kBottom, pair.first, pair.second), {});
-    });
-  };
-  if (symmetric_ && options_.order_interchangeable && !assert_orders(packing_.interchangeable))
-    return false;
-  if (symmetric_ && options_.break_mirror && !assert_orders(packing_.mirrored)) return false;
-  if (!AssertCeilings()) return false;
-  for (int i = 0; i < packing_.buffers; ++i) {
-    if (!pairs_.FloorRose(Side::kBottom, i) || !pairs_.FloorRose(Side::kTop, i)) return false;
-  }
-  return true;
-}
-
-// For two buffers at a fixed distance, the order is known, and whether the distance is large
-// enough.
-bool Solver::AssertTiedOrders() {
-  if (packing_.differences.empty()) return true;
-  const Ties ties = FindTies(packing_, axis_);
-  if (ties.contradict) return false;
-  for (const auto& [first, second] : packing_.pairs) {
-    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
-    if (ties.group[a] != ties.group[b]) continue;
-    const Bound distance = ties.distance[b] - ties.distance[a];
-    const bool is_below = distance > 0;
-    if (std::abs(distance) < axis_.Size(is_below ? first : second)) return false;
-    const BoundLiteral order =
-        axis_.Before(Side::kBottom, is_below ? first : second, is_below ? second : first);
-    if (!trail_.Imply(order, {})) return false;
-  }
-  return RefuteCycle(packing_, axis_, std::nullopt);
+  propagation_.WakeSections();
 }
 
 bool Solver::AssertUnits(const std::vector<bool>& kept) {
@@ -173,14 +112,6 @@ bool Solver::AssertUnits(const std::vector<bool>& kept) {
   });
   return std::all_of(units_.begin(), units_.end(),
                      [&](const Unit& unit) { return trail_.Imply(unit.literal, {}); });
-}
-
-bool Solver::AssertCeilings() {
-  for (int m = 0; m < packing_.memories; ++m) {
-    const Bound ceiling = queries_.back().query.ceilings[static_cast<size_t>(m)];
-    if (!trail_.Imply(axis_.EndsAt(m, ceiling), {})) return false;
-  }
-  return true;
 }
 
 }  // namespace tessera::search::engines::lazy

@@ -82,11 +82,15 @@ std::optional<Bytes> HeightThatSuffices(const Problem& problem, const problem::L
   return height && *height <= kFarthest ? height : std::nullopt;
 }
 
-std::optional<std::string> FindUnsupported(const Problem& problem, const problem::Ladder* ladder) {
+std::optional<std::string> FindTooLarge(const Problem& problem, const problem::Ladder* ladder) {
   if (problem.buffers.size() > kMostBuffers) return "more than 4096 buffers";
   if (CountPairs(problem) > kMostPairs)
     return "more than 2000000 pairs of buffers that live together";
   if (!HeightThatSuffices(problem, ladder)) return "addresses beyond 2^60 bytes";
+  return std::nullopt;
+}
+
+std::optional<std::string> FindUnpacked(const Problem& problem) {
   for (int m = 0; m < static_cast<int>(problem.memories.size()); ++m) {
     if (auto reason = FindUnsupportedMemory(problem, m)) return reason;
   }
@@ -97,6 +101,11 @@ std::optional<std::string> FindUnsupported(const Problem& problem, const problem
   }
   if (!problem.rules.empty()) return problem::Describe(problem.rules.front());
   return FindUnsupportedRelation(problem);
+}
+
+std::optional<std::string> FindUnsupported(const Problem& problem, const problem::Ladder* ladder) {
+  if (auto reason = FindTooLarge(problem, ladder)) return reason;
+  return FindUnpacked(problem);
 }
 
 }  // namespace tessera::search::engines::lazy

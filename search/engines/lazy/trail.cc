@@ -9,6 +9,7 @@ void Trail::Reserve(size_t integers) {
   initial_.reserve(2 * integers);
   last_.reserve(2 * integers);
   granularities_.reserve(integers);
+  booleans_.reserve(integers);
 }
 
 int Trail::AddInteger(Bound least, Bound most, Bound granularity) {
@@ -16,14 +17,13 @@ int Trail::AddInteger(Bound least, Bound most, Bound granularity) {
   initial_.insert(initial_.end(), {least, -most});
   last_.insert(last_.end(), {-1, -1});
   granularities_.push_back(granularity);
-  first_boolean_view_ = Views();
+  booleans_.push_back(0);
   return IntegerOf(Views()) - 1;
 }
 
 int Trail::AddBoolean() {
-  const View first = first_boolean_view_;
   const int integer = AddInteger(0, 1, 1);
-  first_boolean_view_ = first;
+  booleans_.back() = 1;
   return integer;
 }
 

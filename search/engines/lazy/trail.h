@@ -78,8 +78,7 @@ class Trail {
   // Takes the memory for that many integers, booleans included, at once.
   void Reserve(size_t integers);
 
-  // Integers must be added first, booleans after. Bounds are multiples of the granularity; least <=
-  // most.
+  // Bounds are multiples of the granularity; least <= most.
   int AddInteger(Bound least, Bound most, Bound granularity);
   int AddBoolean();
 
@@ -94,7 +93,7 @@ class Trail {
     return (*this)[Opposite(literal.view)] >= 1 - literal.bound;
   }
   bool IsFixed(int integer) const { return (*this)[2 * integer] == -(*this)[2 * integer + 1]; }
-  bool IsBoolean(View view) const { return view >= first_boolean_view_; }
+  bool IsBoolean(View view) const { return booleans_[static_cast<size_t>(IntegerOf(view))] != 0; }
 
   // The least multiple of the integer's granularity that is not below the bound.
   BoundLiteral Rounded(BoundLiteral literal) const {
@@ -154,7 +153,7 @@ class Trail {
   std::vector<Bound> initial_;
   std::vector<int32_t> last_;  // of each view: its last change
   std::vector<Bound> granularities_;
-  View first_boolean_view_ = 0;
+  std::vector<char> booleans_;  // of each integer: whether it is one
   std::vector<Change> changes_;
   std::vector<Mark> levels_;
   std::vector<BoundLiteral> reasons_;

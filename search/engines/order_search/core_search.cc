@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "tessera/search/engines/order_search/sweep.h"
 
 namespace tessera::search::engines::order_search {
 
@@ -19,7 +22,7 @@ constexpr int kMostToFill = 20'000;               // ejection takes the whole of
 constexpr int kMostFailures = 4;                  // of fills, in an episode
 constexpr double kAlmostAll = 0.7;  // a window with this part of the buffers is widened to all
 constexpr uint64_t kSeedOfStrand = 0x9e3779b97f4a7c15;
-constexpr size_t kManyBuffers = 200'000;  // fills of more try one order
+constexpr size_t kManyBuffers = 200'000;  // more are placed by a sweep first; fills try one order
 
 // Whole placements before the first episode: on a skyline by a product of powers, or by first fit
 // in a class order. Strand s begins with opening s and skips those of the other strands.
@@ -47,7 +50,14 @@ CoreSearch::CoreSearch(Instance instance, Offsets known, uint64_t seed, size_t s
       turn_(strand),
       joined_(instance_.size.size(), false) {}
 
-bool CoreSearch::Start(Effort& effort) { return instance_.Count() == 0 || Open(effort); }
+bool CoreSearch::Start(Effort& effort) {
+  if (instance_.size.size() <= kManyBuffers) return instance_.Count() == 0 || Open(effort);
+  std::optional<Offsets> first = PlaceBySweep(instance_, effort);
+  if (!first) return false;
+  const Bytes top = TopOf(instance_, *first);
+  Keep(*std::move(first), top);
+  return true;
+}
 
 void CoreSearch::Lower(Bytes target, Effort& effort) {
   while (top_ > target && !effort.IsOver()) {

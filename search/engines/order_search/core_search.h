@@ -38,7 +38,7 @@ class CoreSearch {
   static constexpr size_t kStrands = 2;
   CoreSearch(Instance instance, Offsets known, uint64_t seed, size_t strand);
 
-  // Finds a first placement; it must have none. Returns false after a stop.
+  // Finds a first placement, as fast as possible; it must have none. Returns false after a stop.
   bool Start(Effort& effort);
 
   // Works until the best top is at most `target`, or the effort is over. There must be a placement.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "tessera/base/arithmetic.h"
 
@@ -23,7 +24,7 @@ int Compress(std::span<const Interval> lives, std::vector<int>& first, std::vect
     births.push_back(life.first);
     deaths.push_back(life.last);
   }
-  std::sort(births.begin(), births.end());
+  if (!std::is_sorted(births.begin(), births.end())) std::sort(births.begin(), births.end());
   std::sort(deaths.begin(), deaths.end());
 
   // The last birth and the death of each section overwrite the arrays from the front.
@@ -58,6 +59,16 @@ void AddLoad(Instance& instance, int sections) {
   std::partial_sum(load.begin(), load.end(), load.begin());
   load.pop_back();
   instance.greatest_load = load.empty() ? 0 : *std::max_element(load.begin(), load.end());
+}
+
+// By birth, then number. The keys are copied, because buffers are large.
+void SortByBirth(const Problem& problem, std::vector<int>& buffers) {
+  std::vector<std::pair<problem::Step, int>> births;
+  births.reserve(buffers.size());
+  for (const int i : buffers)
+    births.emplace_back(problem.buffers[static_cast<size_t>(i)].lifespans[0].lower, i);
+  std::sort(births.begin(), births.end());
+  for (size_t i = 0; i < births.size(); ++i) buffers[i] = births[i].second;
 }
 
 }  // namespace
@@ -99,9 +110,7 @@ Instance MakeInstance(const Problem& problem, size_t memory) {
     equal = equal && AlignmentOf(problem, buffer) == common;
   }
   const auto life = [&](int i) { return problem.buffers[static_cast<size_t>(i)].lifespans[0]; };
-  std::sort(instance.origin.begin(), instance.origin.end(), [&](int a, int b) {
-    return life(a).lower != life(b).lower ? life(a).lower < life(b).lower : a < b;
-  });
+  SortByBirth(problem, instance.origin);
   std::vector<Interval> lives;
   lives.reserve(instance.origin.size());
   instance.size.reserve(instance.origin.size());

@@ -59,6 +59,7 @@ answer::PartitionOptions OptionsOf(const Plan& plan, const SearchInput& question
   options.keeping =
       run.keeps_boundaries ? paths::Keeping::kWherePossible : paths::Keeping::kNothing;
   options.prefetch = run.prefetches;
+  options.off_chip = run.off_chip;
   options.constraints = question.constraints;
   options.previous = run.before.get();
   options.effort = run.effort;

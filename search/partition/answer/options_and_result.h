@@ -43,6 +43,7 @@ struct PartitionOptions {
                                                             // addition to the required ones
   // constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc)
   bool prefetch = false;
+  plan::OffChip off_chip = plan::OffChip::kWhole;  // how tensors at home share addresses
   // the limits of plans with prefetched constants, if they are not those of the objective
   std::optional<std::map<std::string, double>> prefetch_limits = std::nullopt;
   std::vector<plan::PlanConstraint>

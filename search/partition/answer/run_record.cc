@@ -48,6 +48,7 @@ plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan,
   run.max_operators = options.max_operators;
   run.keeps_boundaries = options.keeping == paths::Keeping::kWherePossible;
   run.prefetches = options.prefetch;
+  run.off_chip = options.off_chip;
   run.effort = options.effort;
   run.most_work = options.most_work;
   run.budget = options.budget.units;

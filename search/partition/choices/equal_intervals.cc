@@ -1,7 +1,6 @@
 #include "tessera/search/partition/choices/equal_intervals.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -63,14 +62,11 @@ graph::Tensor WithoutNames(const graph::Tensor& tensor) {
   return bare;
 }
 
-// Whether the tile memory is the tensor's home in some role.
-bool MayBeAtHome(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor) {
-  static constexpr std::array kRoles = {
-      base::TensorRole::kBoundary, base::TensorRole::kNetworkInput,
-      base::TensorRole::kNetworkOutput, base::TensorRole::kConstant, base::TensorRole::kState};
-  return std::any_of(kRoles.begin(), kRoles.end(), [&](base::TensorRole role) {
-    return encoder::program::HomeOf(graph, profile, tensor, role) == profile.tile_memory;
-  });
+// Whether the tensor's home is the tile memory. Where it is a feature inside of an interval, it
+// has another role, but then the interval touches it.
+bool IsAtHome(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor) {
+  const base::TensorRole role = encoder::program::RoleAtHome(graph, tensor);
+  return encoder::program::HomeOf(graph, profile, tensor, role) == profile.tile_memory;
 }
 
 }  // namespace
@@ -278,7 +274,7 @@ EqualIntervals::EqualIntervals(const graph::Graph& graph, std::span<const graph:
   for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
     const int state = graph.tensors[static_cast<size_t>(tensor)].next_of;
     if (state >= 0) next_[state].push_back(tensor);
-    if (MayBeAtHome(graph, profile, tensor)) at_home_.push_back(tensor);
+    if (IsAtHome(graph, profile, tensor)) at_home_.push_back(tensor);
   }
 }
 

@@ -108,7 +108,7 @@ class EqualIntervals {
   std::vector<int> operators_;            // the number of each
   std::vector<int> tensors_;              // the number of each
   std::vector<int> once_;                 // before each operator: how many occur only once
-  std::vector<int> at_home_;              // tensors whose home may be the tile memory
+  std::vector<int> at_home_;              // tensors whose home is the tile memory
   std::map<int, std::vector<int>> next_;  // of a state: the tensors that are its next value
 };
 

@@ -81,6 +81,13 @@ std::vector<std::unique_ptr<TileConfigCost::Tried>>& TileConfigCost::Policies() 
   return *tried_;
 }
 
+bool TileConfigCost::LeavesOutAny(std::span<const graph::tiling::TileShape> shapes) {
+  return std::any_of(Policies().begin(), Policies().end(), [&](const auto& tried) {
+    return std::any_of(shapes.begin(), shapes.end(),
+                       [&](const auto& shape) { return tried->tiles.LeavesOut(shape); });
+  });
+}
+
 std::map<TileConfig, TilePrice> TileConfigCost::Find(
     std::span<const graph::tiling::TileShape> shapes) {
   std::map<TileConfig, TilePrice> prices;

@@ -87,7 +87,8 @@ base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProbl
     placement.homes.push_back({.memory = home.memory,
                                .problem = std::move(home.problem),
                                .allocation = *std::move(result->allocation),
-                               .tensors = std::move(home.tensors)});
+                               .tensors = std::move(home.tensors),
+                               .lower_bound = result->lower_bound});
   }
   return placement;
 }

@@ -99,7 +99,7 @@ TEST(Greedy, CallsInfeasibleOnlyWhatABoundRefutes) {
 
 TEST(Greedy, RefusesRelationsItCannotHonour) {
   Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 4)}, 16);
-  problem.relations = {{problem::RelationKind::kColocate, 0, 1, 2}};
+  problem.relations = {{problem::RelationKind::kAdjacent, 0, 1, 0}};
   EXPECT_EQ(DecideGreedily(problem, 16).status, Status::kUnsupported);
 }
 

@@ -11,7 +11,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/elementary.h"
+#include "tessera/search/engines/order_search/sweep.h"
 
 namespace tessera::search {
 namespace {
@@ -144,6 +146,53 @@ TEST(OrderSearchEngineTest, SolvesElementaryCases) {
     ExpectAnswer(problem, result, load);
     EXPECT_EQ(*result.peak, load);
   }
+}
+
+// The sweep places buffers in the order of birth, which must be right for any alignment.
+TEST(OrderSearchEngineTest, ASweepPlacesEverything) {
+  base::Random random(21);
+  for (int round = 0; round < 200; ++round) {
+    Problem problem = DrawBuffers(random, random.Uniform(1, 60), 30, 50, 12);
+    const bool aligned = random.Chance(0.5);
+    for (problem::Buffer& buffer : problem.buffers) {
+      if (aligned) buffer.alignment = Bytes{1} << random.Uniform(0, 4);
+    }
+    const Instance instance = MakeInstance(problem, 0);
+    const base::Stop stop;
+    engines::order_search::Effort effort(1, stop);
+    const auto offsets = PlaceBySweep(instance, effort);
+    ASSERT_TRUE(offsets);
+    problem::Allocation allocation;
+    allocation.offsets.resize(problem.buffers.size());
+    for (size_t i = 0; i < offsets->size(); ++i)
+      allocation.offsets[static_cast<size_t>(instance.origin[i])] = (*offsets)[i];
+    const auto violations = Validate(problem, allocation, kAnyPeak);
+    ASSERT_TRUE(violations.empty()) << round << ": " << violations.front().message;
+  }
+}
+
+TEST(OrderSearchEngineTest, ASweepUsesTheSmallestGapAgain) {
+  const Problem problem =
+      MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("wall", 0, 9, 1), MakeBuffer("b", 0, 3, 6),
+                   MakeBuffer("top", 0, 9, 1), MakeBuffer("fits_a", 3, 9, 4)},
+                  kAnyPeak);
+  const base::Stop stop;
+  engines::order_search::Effort effort(1, stop);
+  const Instance instance = MakeInstance(problem, 0);
+  const auto offsets = PlaceBySweep(instance, effort);
+  ASSERT_TRUE(offsets);
+  EXPECT_EQ(TopOf(instance, *offsets), instance.greatest_load);
+  base::Stop stopped;
+  stopped.Request();
+  engines::order_search::Effort none(1, stopped);
+  EXPECT_TRUE(!PlaceBySweep(instance, none) || instance.Count() < 2'048);
+}
+
+// Beyond 200 000 buffers a sweep gives the first answer, and one unit of work is enough for it.
+TEST(OrderSearchEngineTest, AnswersAtOnceForVeryManyBuffers) {
+  base::Random random(23);
+  const Problem problem = DrawBuffers(random, 210'000, 400'000, 1'000, 60);
+  ExpectAnswer(problem, Lower(problem, 1, 1), kAnyPeak);
 }
 
 TEST(OrderSearchEngineTest, DependsOnSeedAndWorkAlone) {

@@ -1,0 +1,324 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "tessera/api/content.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/files.h"
+#include "tessera/cli/command.h"
+#include "tessera/cli/common_options.h"
+#include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
+#include "tessera/explore/again.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/output.h"
+#include "tessera/explore/recheck.h"
+
+// `tessera explore`: which profiles of a space are best for a set of networks.
+namespace tessera::cli {
+namespace {
+
+using explore::Json;
+using explore::Spec;
+using explore::Store;
+
+// A part of the command, with the words behind `tessera explore` that choose it.
+class ExplorePart {
+ public:
+  ExplorePart() = default;
+  ExplorePart(const ExplorePart&) = delete;
+  ExplorePart& operator=(const ExplorePart&) = delete;
+  virtual ~ExplorePart() = default;
+  virtual ExitCode Run(Console& console) = 0;
+};
+
+// The document of the exploration that a store finished last.
+base::Expected<Json> LatestDocument(const Store& store, const std::string& path) {
+  const std::optional<std::string> document = store.FindLatestResult();
+  if (document) return Json::parse(*document);
+  base::Diagnostic fault;
+  fault.file = path;
+  fault.message = "the store has no finished exploration";
+  fault.hint = "run `tessera explore SPEC --store " + path + "` to its end";
+  return base::Unexpected(fault);
+}
+
+class ShowPart final : public ExplorePart {
+ public:
+  explicit ShowPart(CLI::App& app) {
+    app.add_option("store", store_, "The file of --store")->required();
+    app.add_option("id", id_, "The id of an answer, or its first digits")->required();
+    app.add_option("--output", output_, "Write the plan here (.json, .html, .svg, .h or .txt)");
+    threads_.Declare(app, "plan");
+  }
+
+  ExitCode Run(Console& console) override {
+    destinations_.Read("store", store_);
+    destinations_.Write("--output", output_);
+    return destinations_.Around(console, [&] { return Answer(console); });
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
+    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    if (!store) return console.Refuse(store.error());
+    const base::Expected<explore::StoredAnswer> answer = explore::FindByPrefix(*store, id_);
+    if (!answer) return console.Refuse(answer.error());
+    CallOptions call;
+    call.threads = threads_.Get();
+    const base::Expected<tessera::Plan> plan = explore::MakePlanAgain(*store, *answer, call);
+    if (!plan) return console.Refuse(plan.error());
+    const std::string suffix = base::SuffixOf(output_);
+    const Result<std::string> text = plan->Render(output_.empty()  ? "txt"
+                                                  : suffix.empty() ? suffix
+                                                                   : suffix.substr(1));
+    if (!text) return console.Refuse(explore::AsDiagnostic(text.Error()));
+    if (output_.empty()) {
+      console.Print(*text);
+      return ExitCode::kAnswer;
+    }
+    return destinations_.Save(console, std::vector<base::Output>{{output_, *text}});
+  }
+
+  std::string store_;
+  std::string id_;
+  std::string output_;
+  ThreadCount threads_;
+  Destinations destinations_;
+};
+
+class ExportPart final : public ExplorePart {
+ public:
+  explicit ExportPart(CLI::App& app) {
+    app.add_option("store", store_, "The file of --store")->required();
+    CLI::Option* canonical = app.add_flag("--canonical", canonical_,
+                                          "All pairs, metrics and fronts, as JSON; the default");
+    CLI::Option* csv = app.add_flag("--csv", csv_, "A row for each answer")->excludes(canonical);
+    app.add_flag("--json", json_, "The same as --canonical, on one line")
+        ->excludes(canonical)
+        ->excludes(csv);
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    if (!store) return console.Refuse(store.error());
+    const base::Expected<Json> document = LatestDocument(*store, store_);
+    if (!document) return console.Refuse(document.error());
+    console.Print(csv_    ? explore::DocumentCsv(*document)
+                  : json_ ? document->dump() + "\n"
+                          : explore::DocumentText(*document));
+    return ExitCode::kAnswer;
+  }
+
+ private:
+  std::string store_;
+  bool canonical_ = false;
+  bool csv_ = false;
+  bool json_ = false;
+};
+
+class CheckPart final : public ExplorePart {
+ public:
+  explicit CheckPart(CLI::App& app) {
+    app.add_option("store", store_, "The file of --store")->required();
+    app.add_option("--sample", sample_, "Pairs that are planned again")
+        ->transform(WholeNumber(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--seed", seed_, "Seed of the sample")
+        ->transform(WholeNumber(0, base::kMaxTotal))
+        ->capture_default_str();
+    threads_.Declare(app, "report");
+  }
+
+  ExitCode Run(Console& console) override {
+    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    if (!store) return console.Refuse(store.error());
+    const base::Expected<Json> document = LatestDocument(*store, store_);
+    if (!document) return console.Refuse(document.error());
+    explore::RecheckOptions options;
+    options.sample = sample_;
+    options.seed = seed_;
+    options.call.threads = threads_.Get();
+    options.progress = [&](std::string_view line) { console.Progress(line); };
+    const base::Expected<explore::RecheckReport> report =
+        explore::Recheck(*store, *document, options);
+    if (!report) return console.Refuse(report.error());
+    std::string text;
+    for (const std::string& finding : report->findings) text += "refused: " + finding + "\n";
+    console.Print(text + fmt::format("{}: {} pairs planned again, {} skipped pairs planned\n",
+                                     report->findings.empty() ? "accepted" : "refused",
+                                     report->planned, report->skipped));
+    return report->findings.empty() ? ExitCode::kAnswer : ExitCode::kCheckRefused;
+  }
+
+ private:
+  std::string store_;
+  int64_t sample_ = 50;
+  uint64_t seed_ = 0;
+  ThreadCount threads_;
+};
+
+class ExploreCommand final : public Command {
+ public:
+  std::string Name() const override { return "explore"; }
+  std::string Summary() const override {
+    return "Find the hardware of a space that is best for some networks, and prove what it skips";
+  }
+  std::string Examples() const override {
+    return "docs/explore.md describes specifications. A pair of a network and a profile is only "
+           "skipped if its proven lower\n"
+           "bounds are dominated by points that were found. A store keeps all answers: an "
+           "exploration that was interrupted\n"
+           "goes on, and a repeated one costs nothing.\n\n"
+           "Examples:\n"
+           "  tessera explore examples/explore/edge_npu.yaml --dry-run\n"
+           "  tessera explore examples/explore/edge_npu.yaml --store edge.db\n"
+           "  tessera explore export edge.db --csv\n"
+           "  tessera explore show edge.db 1a2b3c --output plan.html\n"
+           "  tessera explore check edge.db --sample 50\n";
+  }
+
+  void Declare(CLI::App& app) override {
+    app_ = &app;
+    app.add_option("spec", spec_, "The specification in YAML; - reads standard input");
+    app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
+    app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
+    app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
+    threads_.Declare(app, "document");
+    format_.Declare(app);
+    app.add_option("--output", outputs_, "Write the answer here (.json or .csv); may be repeated");
+    app.require_subcommand(0, 1);
+    show_ =
+        std::make_unique<ShowPart>(*app.add_subcommand("show", "Make the plan of an answer again"));
+    export_ = std::make_unique<ExportPart>(
+        *app.add_subcommand("export", "Print the exploration that a store finished last"));
+    check_ = std::make_unique<CheckPart>(
+        *app.add_subcommand("check", "Plan a sample of the pairs of the last exploration again"));
+  }
+
+  ExitCode Run(Console& console) override {
+    if (app_->got_subcommand("check")) return check_->Run(console);
+    if (app_->got_subcommand("show")) return show_->Run(console);
+    if (app_->got_subcommand("export")) return export_->Run(console);
+    if (spec_.empty()) {
+      console.Note("explore: expected a specification; see `tessera explore --help`");
+      return ExitCode::kUsage;
+    }
+    for (const std::string& output : outputs_) {
+      const std::string suffix = base::SuffixOf(output);
+      if (suffix != ".json" && suffix != ".csv") {
+        console.Note(
+            fmt::format("--output {}: expected a name that ends in .json or .csv", output));
+        return ExitCode::kUsage;
+      }
+      destinations_.Write("--output", output);
+    }
+    destinations_.Read("spec", spec_);
+    return destinations_.Around(console, [&] { return Answer(console); });
+  }
+
+ private:
+  ExitCode Answer(Console& console) {
+    const base::Expected<std::string> text = base::ReadInput(spec_);
+    if (!text) return console.Refuse(text.error());
+    const base::Expected<Spec> spec =
+        explore::ReadSpec(*text, spec_ == "-" ? "standard input" : spec_);
+    if (!spec) return console.Refuse(spec.error());
+    const base::Expected<Store> store = Store::Open(store_.empty() ? ":memory:" : store_);
+    if (!store) return console.Refuse(store.error());
+    if (dry_run_) return Describe(console, *spec, *store);
+    const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
+    if (!document) return console.Refuse(document.error());
+    if (!*document) {
+      if (!store_.empty()) console.Note("interrupted; the same command goes on from here");
+      return ExitCode::kInterrupted;
+    }
+    console.Print(format_.IsJson() ? explore::DocumentText(**document)
+                                   : explore::DescribeDocument(**document));
+    std::vector<base::Output> outputs;
+    for (const std::string& output : outputs_)
+      outputs.push_back({output, base::SuffixOf(output) == ".csv"
+                                     ? explore::DocumentCsv(**document)
+                                     : explore::DocumentText(**document)});
+    const ExitCode saved = destinations_.Save(console, outputs);
+    return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
+  }
+
+  // The document of the store, or a new one.
+  base::Expected<std::optional<Json>> Find(Console& console, const Spec& spec,
+                                           const Store& store) const {
+    const base::Expected<std::vector<explore::Point>> points = spec.space.Enumerate();
+    if (!points) return base::Unexpected(points.error());
+    const base::Expected<std::vector<double>> areas = explore::FindAreas(spec, *points);
+    if (!areas) return base::Unexpected(areas.error());
+    const std::string digest = explore::DigestOf(spec, *points, *areas, plan_all_);
+    if (const std::optional<std::string> known = store.FindResult(digest)) {
+      store.AddResult(digest, *known);
+      return Json::parse(*known);
+    }
+    explore::RunOptions options;
+    options.threads = threads_.Get();
+    options.plan_all = plan_all_;
+    options.progress = [&](std::string_view line) { console.Progress(line); };
+    const InterruptGuard guard(options.canceller.Get().stop);
+    const auto found = explore::Explore(spec, store, options);
+    if (!found) return base::Unexpected(found.error());
+    if (!*found) return std::optional<Json>();
+    Json document = explore::AsDocument(spec, **found);
+    store.AddResult(digest, document.dump());
+    if (auto fault = store.Fault()) return base::Unexpected(*fault);
+    return std::optional(std::move(document));
+  }
+
+  ExitCode Describe(Console& console, const Spec& spec, const Store& store) const {
+    const base::Expected<std::vector<explore::Point>> points = spec.space.Enumerate();
+    if (!points) return console.Refuse(points.error());
+    if (const auto areas = explore::FindAreas(spec, *points); !areas)
+      return console.Refuse(areas.error());
+    explore::Planner planner(spec, *points, store, {.threads = threads_.Get()});
+    if (const auto fault = planner.Load()) return console.Refuse(*fault);
+    std::vector<std::string> faults;
+    for (size_t i = 0; i < points->size(); ++i) {
+      const std::string* fault = planner.FaultOf(i);
+      faults.push_back(fault == nullptr ? "" : *fault);
+    }
+    console.Print(explore::DescribeSpec(spec, *points, faults));
+    return ExitCode::kAnswer;
+  }
+
+  // 0 if some pair has a plan; 20 if it is proven that none has one.
+  static ExitCode CodeOf(const Json& document) {
+    bool is_open = false;
+    for (const Json& pair : document.at("pairs")) {
+      is_open = is_open || (pair.value("outcome", "") != "infeasible" && !pair.contains("answers"));
+      for (const Json& answer : pair.value("answers", Json::array())) {
+        if (answer.contains("metrics")) return ExitCode::kAnswer;
+        is_open = is_open || answer.at("outcome") != "infeasible";
+      }
+    }
+    return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
+  }
+
+  CLI::App* app_ = nullptr;
+  std::string spec_;
+  std::string store_;
+  bool dry_run_ = false;
+  bool plan_all_ = false;
+  ThreadCount threads_;
+  AnswerFormat format_;
+  std::vector<std::string> outputs_;
+  std::unique_ptr<ShowPart> show_;
+  std::unique_ptr<ExportPart> export_;
+  std::unique_ptr<CheckPart> check_;
+  Destinations destinations_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExploreCommand() { return std::make_unique<ExploreCommand>(); }
+
+}  // namespace tessera::cli

@@ -1,0 +1,437 @@
+#include "tessera/explore/exploration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+// Branch and bound over pairs. Each pair has lower bounds of all metrics from the start, and so of
+// all objectives, by interval arithmetic. A pair is planned unless a point that was found dominates
+// its lower bounds: then it dominates whatever plans of the pair cost, and the front is the same
+// with and without the pair.
+//
+//     latency ^          o  found points
+//             |   o . . . . . . . .
+//             |   .     [---x        x  lower bounds of a pair: dominated, so it is not planned
+//             |   .     |
+//             |   . o . . . . .
+//             |     .     o         y  lower bounds of another pair: it must be planned
+//             | y   .
+//             '--------------------------> area
+//
+// Where a plan is optimal, its value is a lower bound for all points that are at most as good
+// (search/partition/analysis/comparison.h); where a network fits nowhere, it fits on none of them.
+//
+// Points are planned in rounds of a fixed size, those with the least bounds first. Each decision
+// depends on the rounds before, so neither threads nor interruptions change it.
+namespace tessera::explore {
+namespace {
+
+// Plans in a round, at least.
+constexpr size_t kRound = 8;
+
+// Metrics are compared with nine significant digits. Sums of energies that differ by no more than
+// rounding are equal then, and so is what follows from them.
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value) || std::floor(value) == value) return value;
+  const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
+  const double rounded = std::round(value * scale) / scale;
+  return std::isfinite(rounded) ? rounded : value;
+}
+
+class Run {
+ public:
+  Run(const Spec& spec, const Store& store, const RunOptions& options)
+      : spec_(spec), store_(store), options_(options) {}
+
+  base::Expected<std::optional<Exploration>> Start() {
+    base::Expected<std::vector<Point>> points = spec_.space.Enumerate();
+    if (!points) return base::Unexpected(points.error());
+    result_.points = *std::move(points);
+    base::Expected<std::vector<double>> areas = FindAreas(spec_, result_.points);
+    if (!areas) return base::Unexpected(areas.error());
+    result_.areas = *std::move(areas);
+    result_.network_fronts.resize(spec_.networks.size());
+    FindConstants();
+    Planner planner(
+        spec_, result_.points, store_,
+        {.threads = options_.threads, .canceller = options_.canceller, .planned = [this] {
+           ++plans_made_;
+           Tell();
+         }});
+    if (const auto fault = planner.Load()) return base::Unexpected(*fault);
+    if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
+    while (!options_.canceller.IsCancelled()) {
+      if (!options_.plan_all) SettleByBounds();
+      const std::vector<size_t> round = ChooseRound(planner);
+      if (round.empty()) return std::optional(std::move(result_));
+      if (const auto fault = PlanRound(planner, round)) return base::Unexpected(*fault);
+    }
+    return std::optional<Exploration>();
+  }
+
+ private:
+  size_t CountPoints() const { return result_.points.size(); }
+
+  Pair& PairAt(size_t network, size_t point) {
+    return result_.pairs[network * CountPoints() + point];
+  }
+
+  // The numbers that names of the objectives stand for at each point.
+  void FindConstants() {
+    std::set<std::string> names;
+    for (const Objective& objective : spec_.objectives)
+      names.insert(objective.expression.NamesUsed().begin(),
+                   objective.expression.NamesUsed().end());
+    constants_.resize(CountPoints());
+    for (size_t i = 0; i < CountPoints(); ++i) {
+      const Json document = result_.points[i].Document();
+      for (const std::string& name : names) {
+        const auto number = spec_.space.Lookup(result_.points[i].values, document, name);
+        if (number) constants_[i][name] = *number;
+      }
+      if (!result_.areas.empty()) constants_[i]["area"] = result_.areas[i];
+    }
+  }
+
+  // Lower bounds of the objectives, where metrics have at least these values.
+  base::Expected<Values> LeastOf(const PairOf& pair, const Planner::Figures& metrics,
+                                 bool are_exact) const {
+    const NetworkEntry& network = spec_.networks[pair.network];
+    Values least;
+    for (const Objective& objective : spec_.objectives) {
+      const auto value =
+          objective.expression.Evaluate([&](std::string_view name) -> std::optional<Interval> {
+            const std::string key(name);
+            if (const auto metric = metrics.find(key); metric != metrics.end())
+              return are_exact ? Interval::Of(Rounded(metric->second))
+                               : Interval::From(Rounded(metric->second));
+            if (const auto column = network.columns.find(key); column != network.columns.end())
+              return Interval::Of(column->second);
+            const auto constant = constants_[pair.point].find(key);
+            if (constant == constants_[pair.point].end()) return std::nullopt;
+            return Interval::Of(constant->second);
+          });
+      if (!value) return base::Unexpected(value.error());
+      least.push_back(value->low);
+    }
+    return least;
+  }
+
+  std::optional<base::Diagnostic> Prepare(const Planner& planner) {
+    std::vector<PairOf> asked;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      for (size_t point = 0; point < CountPoints(); ++point) {
+        Pair& pair = result_.pairs.emplace_back();
+        pair.of = {network, point};
+        if (const std::string* fault = planner.FaultOf(point)) {
+          pair.settled = Settled::kRefused;
+          pair.reason = *fault;
+        } else {
+          asked.push_back(pair.of);
+        }
+      }
+    }
+    auto bounds = planner.FindBounds(asked);
+    if (!bounds) return bounds.error();
+    for (size_t i = 0; i < asked.size(); ++i) {
+      Pair& pair = PairAt(asked[i].network, asked[i].point);
+      pair.bounds = std::move((*bounds)[i]);
+      if (const auto fault = UpdateLeast(pair)) return fault;
+      if (!options_.plan_all) CompareWithLimits(pair);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<base::Diagnostic> UpdateLeast(Pair& pair) const {
+    base::Expected<Values> least = LeastOf(pair.of, pair.bounds, false);
+    if (!least) return least.error();
+    pair.least = *std::move(least);
+    return std::nullopt;
+  }
+
+  void CompareWithLimits(Pair& pair) const {
+    for (const auto& [metric, most] : spec_.networks[pair.of.network].limits) {
+      const auto bound = pair.bounds.find(metric);
+      if (bound == pair.bounds.end() || Rounded(bound->second) <= Rounded(most)) continue;
+      pair.settled = pair.from.contains(metric) ? Settled::kMonotone : Settled::kBound;
+      pair.is_infeasible = true;
+      pair.reason =
+          fmt::format("{} is at least {}, above the limit {}", metric, bound->second, most);
+      return;
+    }
+  }
+
+  // Whether the network has no plan on this point, as far as that is known.
+  static bool HasNoPlan(const Pair& pair) {
+    return pair.is_infeasible || pair.settled == Settled::kRefused ||
+           (pair.settled == Settled::kPlanned &&
+            std::none_of(pair.answers.begin(), pair.answers.end(),
+                         [](const Answer& answer) { return answer.HasPlan(); }));
+  }
+
+  // The least values of the set's point at which all plans minimise this metric.
+  Values LeastOfSet(size_t point, size_t metric) const {
+    Values sums(spec_.objectives.size());
+    double weights = 0;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      const Pair& pair = result_.PairAt(network, point);
+      const double weight = spec_.networks[network].weight;
+      const bool is_known = !pair.values.empty() && !pair.values[metric].empty();
+      const Values& values = is_known ? pair.values[metric] : pair.least;
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += weight * values[i];
+      weights += weight;
+    }
+    for (double& sum : sums) sum /= weights;
+    return sums;
+  }
+
+  // Whether the set's points there cannot be on its front.
+  bool IsSetSettled(size_t point) const {
+    if (!spec_.wants_set_front) return true;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (HasNoPlan(result_.PairAt(network, point))) return true;
+    }
+    for (size_t metric = 0; metric < spec_.metrics.size(); ++metric) {
+      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr) return false;
+    }
+    return true;
+  }
+
+  void SettleByBounds() {
+    for (size_t point = 0; point < CountPoints(); ++point) {
+      const bool is_set_settled = IsSetSettled(point);
+      for (size_t network = 0; network < spec_.networks.size() && is_set_settled; ++network) {
+        Pair& pair = PairAt(network, point);
+        if (!pair.IsOpen()) continue;
+        const FrontPoint* dominator = nullptr;
+        if (spec_.wants_network_fronts) {
+          dominator = result_.network_fronts[network].FindDominator(pair.least);
+          if (dominator == nullptr) continue;
+        }
+        pair.settled = pair.from.empty() ? Settled::kBound : Settled::kMonotone;
+        pair.reason = dominator == nullptr
+                          ? "its lower bounds are dominated by points of the set"
+                          : fmt::format("its lower bounds are dominated by point {}, {} minimised",
+                                        dominator->point, dominator->metric);
+      }
+    }
+  }
+
+  // The sum of the logarithms of the least values: the points near the origin, in any units.
+  double PriorityOf(size_t point) const {
+    double sum = 0;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      const Pair& pair = result_.PairAt(network, point);
+      for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
+    }
+    return sum;
+  }
+
+  // Open pairs, whole points at a time. The first point of a round is as good as possible while
+  // the plans of such points are optimal: their values are bounds for many others.
+  std::vector<size_t> ChooseRound(const Planner& planner) {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t point = 0; point < CountPoints(); ++point) {
+      if (HasOpenPair(point)) order.emplace_back(PriorityOf(point), point);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<size_t> round;
+    if (climbs_ && !options_.plan_all && !order.empty()) {
+      top_ = Climb(planner, order.front().second);
+      AddOpenPairs(*top_, round);
+    }
+    for (const auto& [priority, point] : order) {
+      if (round.size() * spec_.metrics.size() >= kRound) break;
+      if (point != top_) AddOpenPairs(point, round);
+    }
+    return round;
+  }
+
+  bool HasOpenPair(size_t point) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (result_.PairAt(network, point).IsOpen()) return true;
+    }
+    return false;
+  }
+
+  void AddOpenPairs(size_t point, std::vector<size_t>& round) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (result_.PairAt(network, point).IsOpen()) round.push_back(network * CountPoints() + point);
+    }
+  }
+
+  // A point that is at least as good as this one, and than which no later one is better.
+  size_t Climb(const Planner& planner, size_t point) const {
+    for (size_t other = 0; other < CountPoints(); ++other) {
+      if (other == point || result_.PairAt(0, other).settled == Settled::kRefused) continue;
+      if (planner.IsAtLeastAsGood(0, other, point, spec_.metrics)) point = other;
+    }
+    return point;
+  }
+
+  std::optional<base::Diagnostic> PlanRound(const Planner& planner,
+                                            const std::vector<size_t>& round) {
+    std::vector<Question> questions;
+    for (const size_t index : round) {
+      for (const std::string& metric : spec_.metrics)
+        questions.push_back({result_.pairs[index].of, metric});
+    }
+    auto answers = planner.Ask(questions);
+    if (!answers) return answers.error();
+    if (!*answers) return std::nullopt;
+    for (size_t i = 0; i < round.size(); ++i) {
+      Pair& pair = result_.pairs[round[i]];
+      const auto begin = (*answers)->begin() + static_cast<ptrdiff_t>(i * spec_.metrics.size());
+      pair.answers.assign(begin, begin + static_cast<ptrdiff_t>(spec_.metrics.size()));
+      if (const auto fault = TakeAnswers(pair)) return fault;
+    }
+    if (options_.plan_all) return std::nullopt;
+    climbs_ = climbs_ && HasOptimalPlan(*top_);
+    for (const size_t index : round) {
+      if (const auto fault = TransferFrom(planner, index)) return fault;
+    }
+    return std::nullopt;
+  }
+
+  bool HasOptimalPlan(size_t point) const {
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      const std::vector<Answer>& answers = result_.PairAt(network, point).answers;
+      if (std::any_of(answers.begin(), answers.end(),
+                      [](const Answer& answer) { return answer.outcome == "optimal"; }))
+        return true;
+    }
+    return false;
+  }
+
+  std::optional<base::Diagnostic> TakeAnswers(Pair& pair) {
+    pair.settled = Settled::kPlanned;
+    for (const Answer& answer : pair.answers) {
+      Values values;
+      if (answer.HasPlan()) {
+        base::Expected<Values> exact = LeastOf(pair.of, answer.values, true);
+        if (!exact) return exact.error();
+        values = *std::move(exact);
+      }
+      const bool is_new = !values.empty() && std::find(pair.values.begin(), pair.values.end(),
+                                                       values) == pair.values.end();
+      if (is_new)
+        result_.network_fronts[pair.of.network].Add({pair.of.point, answer.metric, values});
+      pair.values.push_back(std::move(values));
+    }
+    if (spec_.wants_set_front) AddToSet(pair.of.point);
+    return std::nullopt;
+  }
+
+  void AddToSet(size_t point) {
+    std::vector<Values> added;
+    for (size_t metric = 0; metric < spec_.metrics.size(); ++metric) {
+      bool is_complete = true;
+      for (size_t network = 0; network < spec_.networks.size(); ++network) {
+        const Pair& pair = result_.PairAt(network, point);
+        is_complete = is_complete && !pair.values.empty() && !pair.values[metric].empty();
+      }
+      if (!is_complete) continue;
+      const Values values = LeastOfSet(point, metric);
+      if (std::find(added.begin(), added.end(), values) != added.end()) continue;
+      added.push_back(values);
+      result_.set_front.Add({point, spec_.metrics[metric], values});
+    }
+  }
+
+  // Hands on what is proven of a planned pair to the points that are at most as good.
+  std::optional<base::Diagnostic> TransferFrom(const Planner& planner, size_t index) {
+    const Pair& source = result_.pairs[index];
+    const size_t network = source.of.network;
+    const bool is_infeasible = source.answers.front().outcome == "infeasible";
+    for (size_t point = 0; point < CountPoints(); ++point) {
+      Pair& pair = PairAt(network, point);
+      if (!pair.IsOpen()) continue;
+      if (is_infeasible) {
+        if (!planner.IsAtLeastAsGood(network, source.of.point, point, {})) continue;
+        pair.settled = Settled::kMonotone;
+        pair.is_infeasible = true;
+        pair.reason = fmt::format("point {} is at least as good and has no plan", source.of.point);
+        continue;
+      }
+      bool is_raised = false;
+      for (const Answer& answer : source.answers)
+        is_raised = Raise(planner, source, answer, pair) || is_raised;
+      if (!is_raised) continue;
+      if (auto fault = UpdateLeast(pair)) return fault;
+      CompareWithLimits(pair);
+    }
+    return std::nullopt;
+  }
+
+  // Whether the value of an optimal plan is a higher bound than the one that was known.
+  bool Raise(const Planner& planner, const Pair& source, const Answer& answer, Pair& pair) const {
+    if (answer.outcome != "optimal") return false;
+    const double value = answer.values.at(answer.metric);
+    double& bound = pair.bounds.at(answer.metric);
+    if (Rounded(value) <= Rounded(bound) ||
+        !planner.IsAtLeastAsGood(pair.of.network, source.of.point, pair.of.point, {answer.metric}))
+      return false;
+    bound = value;
+    pair.from[answer.metric] = source.of.point;
+    return true;
+  }
+
+  // Called from threads that plan, one at a time, while this one waits.
+  void Tell() const {
+    if (!options_.progress) return;
+    const auto is_settled = [](const Pair& pair) { return !pair.IsOpen(); };
+    size_t front = result_.set_front.Size();
+    for (const Front& each : result_.network_fronts) front += each.Size();
+    options_.progress(
+        fmt::format("{} plans made, {} of {} pairs settled, {} points on the fronts", plans_made_,
+                    std::count_if(result_.pairs.begin(), result_.pairs.end(), is_settled),
+                    result_.pairs.size(), front));
+  }
+
+  const Spec& spec_;
+  const Store& store_;
+  const RunOptions& options_;
+  Exploration result_;
+  std::vector<std::map<std::string, double>> constants_;
+  bool climbs_ = true;
+  std::optional<size_t> top_;  // the point that the last climb found
+  int64_t plans_made_ = 0;
+};
+
+}  // namespace
+
+std::string_view NameOf(Settled settled) {
+  static constexpr std::array<std::string_view, 5> kNames = {"open", "planned", "bound", "monotone",
+                                                             "refused"};
+  return kNames[static_cast<size_t>(settled)];
+}
+
+base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points) {
+  std::vector<double> areas;
+  if (!spec.needs_area) return areas;
+  for (const Point& point : points) {
+    const Json document = point.Document();
+    const base::Expected<double> area = spec.area.Of(document, [&](std::string_view name) {
+      return spec.space.Lookup(point.values, document, name);
+    });
+    if (!area) {
+      base::Diagnostic fault = area.error();
+      fault.file = spec.file;
+      return base::Unexpected(fault);
+    }
+    areas.push_back(*area);
+  }
+  return areas;
+}
+
+base::Expected<std::optional<Exploration>> Explore(const Spec& spec, const Store& store,
+                                                   const RunOptions& options) {
+  return Run(spec, store, options).Start();
+}
+
+}  // namespace tessera::explore

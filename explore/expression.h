@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+
+// Arithmetic over named numbers: scores, areas, conditions on points of a space.
+//
+//     "power * area / accuracy"      "lanes <= 16 or memories.sram.capacity_bytes >= 128Ki"
+//
+// Precedence from the lowest: or, and, not, comparisons (< <= > >= == !=), + -, * /, unary -, ^.
+// Functions: min, max (any number of arguments), ceil, floor, log2, sqrt. Truth is 1 and 0. Numbers
+// may have the suffixes Ki, Mi, Gi and Ti. Names are words with dots, and may contain `*`.
+namespace tessera::explore {
+
+// The numbers between `low` and `high`, both included; either may be infinite.
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  static Interval Of(double value) { return {value, value}; }
+  static Interval From(double low) { return {low, std::numeric_limits<double>::infinity()}; }
+  bool IsPoint() const { return low == high; }
+};
+
+// The value of a name; nullopt if there is none.
+using Names = std::function<std::optional<Interval>(std::string_view name)>;
+
+// A parsed expression. A value that never changes; copies share it.
+class Expression {
+ public:
+  // The complaint has the column in `text`, from 1, and no file or line.
+  static base::Expected<Expression> Parse(std::string_view text);
+
+  const std::string& Text() const { return text_; }
+
+  // The names in it.
+  const std::set<std::string>& NamesUsed() const { return names_; }
+
+  // Encloses every value that the expression has for numbers within the intervals of its names.
+  // Rounding is monotone, so the value that floating-point numbers give lies within it too. The
+  // complaint names a name without a value.
+  base::Expected<Interval> Evaluate(const Names& names) const;
+
+  struct Node;
+
+ private:
+  std::string text_;
+  std::shared_ptr<const Node> root_;
+  std::set<std::string> names_;
+};
+
+// "128Ki" is 131072; nullopt for other text.
+std::optional<double> ParseQuantity(std::string_view text);
+
+}  // namespace tessera::explore

@@ -1,0 +1,223 @@
+#include "tessera/explore/planner.h"
+
+#include <tessera/tessera.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+namespace tessera::explore {
+namespace {
+
+std::map<std::string, double> FiguresOf(const std::string& text) {
+  std::map<std::string, double> figures;
+  if (text.empty()) return figures;
+  const Json json = Json::parse(text);
+  for (const auto& [name, value] : json.items()) figures[name] = value.get<double>();
+  return figures;
+}
+
+std::string ImportText(const NetworkEntry& network) {
+  Json json = Json::object();
+  for (const auto& [name, extent] : network.import.dims) json["dims"][name] = extent;
+  if (!network.import.floats_as.empty()) json["floats_as"] = network.import.floats_as;
+  return json.dump();
+}
+
+}  // namespace
+
+std::string OptionsText(const Settings& settings, const NetworkEntry& network,
+                        const std::string& metric) {
+  Json json = {{"minimize", metric},
+               {"limits", AsJson(std::map<std::string, double>{network.limits.begin(),
+                                                               network.limits.end()})},
+               {"budget", settings.budget},
+               {"seed", settings.seed}};
+  if (settings.max_operators) json["max_operators"] = *settings.max_operators;
+  if (settings.keep_order) json["order"] = "given";
+  if (!settings.keep_boundaries) json["keep"] = false;
+  return json.dump();
+}
+
+std::string NetworkKey(const NetworkEntry& network) { return network.digest + ImportText(network); }
+
+Planner::Planner(const Spec& spec, const std::vector<Point>& points, const Store& store,
+                 PlannerOptions options)
+    : spec_(spec), points_(points), store_(store), options_(std::move(options)) {
+  for (const Point& point : points_) digests_.push_back(DigestOf(point.text));
+}
+
+std::optional<base::Diagnostic> Planner::InParallel(
+    size_t count, const std::function<std::optional<base::Diagnostic>(size_t)>& work) const {
+  std::atomic<size_t> next{0};
+  std::vector<std::optional<base::Diagnostic>> faults(count);
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) faults[i] = work(i);
+  };
+  std::vector<std::thread> threads;
+  const size_t wanted = std::min(count, static_cast<size_t>(std::max(1, options_.threads)));
+  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(run);
+  run();
+  for (std::thread& thread : threads) thread.join();
+  const auto fault =
+      std::find_if(faults.begin(), faults.end(), [](const auto& each) { return each.has_value(); });
+  return fault == faults.end() ? std::nullopt : *fault;
+}
+
+std::optional<base::Diagnostic> Planner::Load() {
+  for (const NetworkEntry& entry : spec_.networks) {
+    Result<Network> network = Network::Load(entry.file, entry.import);
+    if (!network) return AsDiagnostic(network.Error());
+    networks_.push_back(*std::move(network));
+  }
+  profiles_.resize(points_.size());
+  faults_.resize(points_.size());
+  const auto fault = InParallel(points_.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+    Result<Profile> profile = Profile::Parse(points_[i].text, "profile");
+    if (profile) {
+      profiles_[i] = *std::move(profile);
+    } else {
+      const Error& error = profile.Error();
+      faults_[i] = error.message + (error.expected.empty() ? "" : "; expected " + error.expected) +
+                   (error.found.empty() ? "" : "; found " + error.found);
+    }
+    return std::nullopt;
+  });
+  if (fault) return fault;
+  store_.Begin();
+  for (size_t i = 0; i < points_.size(); ++i) store_.AddProfile(digests_[i], points_[i].text);
+  for (const NetworkEntry& entry : spec_.networks)
+    store_.AddNetwork({NetworkKey(entry), entry.file, ImportText(entry)});
+  store_.Commit();
+  return store_.Fault();
+}
+
+const std::string* Planner::FaultOf(size_t point) const {
+  return profiles_[point] ? nullptr : &faults_[point];
+}
+
+base::Expected<std::vector<Planner::Figures>> Planner::FindBounds(
+    std::span<const PairOf> pairs) const {
+  std::vector<Figures> bounds(pairs.size());
+  std::vector<std::string> keys(pairs.size());
+  std::vector<char> known(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const NetworkEntry& network = spec_.networks[pairs[i].network];
+    keys[i] = DigestOf(
+        std::string(Version()) + "\n" + NetworkKey(network) + "\n" + points_[pairs[i].point].text +
+        "\n" +
+        AsJson(std::map<std::string, double>{network.limits.begin(), network.limits.end()}).dump());
+    const std::optional<std::string> found = store_.FindBounds(keys[i]);
+    known[i] = found ? 1 : 0;
+    if (found) bounds[i] = FiguresOf(*found);
+  }
+  const auto fault = InParallel(pairs.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+    if (known[i] != 0 || options_.canceller.IsCancelled()) return std::nullopt;
+    const size_t network = pairs[i].network;
+    const auto values =
+        LowerBounds(networks_[network], *profiles_[pairs[i].point], spec_.networks[network].limits);
+    if (!values) return AsDiagnostic(values.Error());
+    bounds[i] = {values->begin(), values->end()};
+    return std::nullopt;
+  });
+  if (fault) return base::Unexpected(*fault);
+  store_.Begin();
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (known[i] == 0 && !bounds[i].empty()) store_.AddBounds(keys[i], AsJson(bounds[i]).dump());
+  }
+  store_.Commit();
+  if (auto broken = store_.Fault()) return base::Unexpected(*broken);
+  return bounds;
+}
+
+PlanOptions Planner::OptionsFor(const Question& question) const {
+  const Settings& settings = spec_.settings;
+  PlanOptions options;
+  options.minimize = {{question.metric, 1}};
+  options.limits = spec_.networks[question.pair.network].limits;
+  options.max_operators = settings.max_operators;
+  options.keep_order = settings.keep_order;
+  options.keep_boundaries = settings.keep_boundaries;
+  options.budget = settings.budget;
+  options.seed = settings.seed;
+  options.canceller = options_.canceller;
+  return options;
+}
+
+std::string Planner::KeyOf(const Question& question) const {
+  const NetworkEntry& network = spec_.networks[question.pair.network];
+  return DigestOf(std::string(Version()) + "\n" + NetworkKey(network) + "\n" +
+                  points_[question.pair.point].text + "\n" +
+                  OptionsText(spec_.settings, network, question.metric));
+}
+
+void Planner::Remember(const Question& question, const Answer& answer, double milliseconds) const {
+  const NetworkEntry& network = spec_.networks[question.pair.network];
+  store_.Add({answer.key, NetworkKey(network), digests_[question.pair.point], question.metric,
+              OptionsText(spec_.settings, network, question.metric), answer.outcome,
+              answer.HasPlan() ? AsJson(answer.values).dump() : "", answer.reason},
+             milliseconds);
+}
+
+base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
+  const auto start = std::chrono::steady_clock::now();
+  const Result<PlanAnswer> found = session_.MakePlan(
+      networks_[question.pair.network], *profiles_[question.pair.point], OptionsFor(question));
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  if (!found) return base::Unexpected(AsDiagnostic(found.Error()));
+  Answer answer{KeyOf(question), question.metric, NameOf(found->outcome), {}, found->reason};
+  if (found->stopped) {
+    if (options_.canceller.IsCancelled()) return answer;
+    base::Diagnostic fault;
+    fault.message = "the memory limit was reached while a plan was made";
+    return base::Unexpected(fault);
+  }
+  if (found->plan) {
+    for (const PlanMetric& metric : found->plan->Metrics())
+      answer.values[metric.name] = metric.value;
+  }
+  const std::lock_guard lock(*mutex_);
+  Remember(question, answer, elapsed.count());
+  if (options_.planned) options_.planned();
+  return answer;
+}
+
+base::Expected<std::optional<std::vector<Answer>>> Planner::Ask(
+    std::span<const Question> questions) const {
+  std::vector<Answer> answers(questions.size());
+  std::vector<size_t> open;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const std::string key = KeyOf(questions[i]);
+    if (const std::optional<StoredAnswer> stored = store_.FindAnswer(key)) {
+      answers[i] = {key, stored->metric, stored->outcome, FiguresOf(stored->figures),
+                    stored->reason};
+    } else {
+      open.push_back(i);
+    }
+  }
+  const auto fault = InParallel(open.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+    if (options_.canceller.IsCancelled()) return std::nullopt;
+    base::Expected<Answer> answer = AskLibrary(questions[open[i]]);
+    if (!answer) return answer.error();
+    answers[open[i]] = *std::move(answer);
+    return std::nullopt;
+  });
+  if (fault) return base::Unexpected(*fault);
+  if (auto broken = store_.Fault()) return base::Unexpected(*broken);
+  if (options_.canceller.IsCancelled()) return std::optional<std::vector<Answer>>();
+  return std::optional(std::move(answers));
+}
+
+bool Planner::IsAtLeastAsGood(size_t network, size_t better, size_t worse,
+                              std::vector<std::string> metrics) const {
+  for (const MetricValue& limit : spec_.networks[network].limits) metrics.push_back(limit.first);
+  const Result<bool> known =
+      tessera::IsAtLeastAsGood(networks_[network], *profiles_[better], *profiles_[worse], metrics);
+  return known && *known;
+}
+
+}  // namespace tessera::explore

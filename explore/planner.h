@@ -1,0 +1,105 @@
+#pragma once
+
+#include <tessera/bounds.h>
+#include <tessera/session.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// Asks the library about pairs of a network and a point, on several threads, and keeps what it says
+// in the store. What is in the store is not asked again.
+namespace tessera::explore {
+
+// A network of the specification on a profile of the space, as indices.
+struct PairOf {
+  size_t network = 0;
+  size_t point = 0;
+};
+
+struct Question {
+  PairOf pair;
+  std::string metric;  // that the plan minimises
+};
+
+// The answer of `tessera plan`.
+struct Answer {
+  std::string key;  // in the store
+  std::string metric;
+  std::string outcome;                   // as NameOf(Outcome)
+  std::map<std::string, double> values;  // of all metrics; empty without a plan
+  std::string reason;                    // why there is no plan
+
+  bool HasPlan() const { return !values.empty(); }
+};
+
+struct PlannerOptions {
+  int threads = 1;
+  Canceller canceller = {};
+  // called after each plan, from one thread at a time
+  std::function<void()> planned = {};
+};
+
+// The options of a plan as JSON, and the network with its import, as keys of the store hold them.
+std::string OptionsText(const Settings& settings, const NetworkEntry& network,
+                        const std::string& metric);
+std::string NetworkKey(const NetworkEntry& network);
+
+class Planner {
+ public:
+  // Everything must outlive the planner.
+  Planner(const Spec& spec, const std::vector<Point>& points, const Store& store,
+          PlannerOptions options);
+
+  // Reads the networks, and makes a profile of each point. The complaint is about a network.
+  std::optional<base::Diagnostic> Load();
+
+  // Why the point is no profile; nullptr if it is one. After Load.
+  const std::string* FaultOf(size_t point) const;
+
+  // Proven lower bounds of all metrics, by name.
+  using Figures = std::map<std::string, double>;
+  base::Expected<std::vector<Figures>> FindBounds(std::span<const PairOf> pairs) const;
+
+  // The answers, in the order of the questions; nullopt if the call was cancelled.
+  base::Expected<std::optional<std::vector<Answer>>> Ask(std::span<const Question> questions) const;
+
+  // Whether the plans of one point are proven to be at least as good as those of another, in these
+  // metrics and within the limits of the network.
+  bool IsAtLeastAsGood(size_t network, size_t better, size_t worse,
+                       std::vector<std::string> metrics) const;
+
+  std::string KeyOf(const Question& question) const;
+
+ private:
+  PlanOptions OptionsFor(const Question& question) const;
+  base::Expected<Answer> AskLibrary(const Question& question) const;
+  void Remember(const Question& question, const Answer& answer, double milliseconds) const;
+  std::optional<base::Diagnostic> InParallel(
+      size_t count, const std::function<std::optional<base::Diagnostic>(size_t)>& work) const;
+
+  const Spec& spec_;
+  const std::vector<Point>& points_;
+  const Store& store_;
+  PlannerOptions options_;
+  Session session_;
+  std::vector<Network> networks_;
+  std::vector<std::optional<Profile>> profiles_;
+  std::vector<std::string> faults_;
+  std::vector<std::string> digests_;                                    // of the points
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // of store and callback
+};
+
+}  // namespace tessera::explore

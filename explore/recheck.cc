@@ -1,0 +1,179 @@
+#include "tessera/explore/recheck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "tessera/base/random.h"
+#include "tessera/explore/again.h"
+#include "tessera/explore/expression.h"
+#include "tessera/explore/pareto.h"
+
+namespace tessera::explore {
+namespace {
+
+class Sampler {
+ public:
+  Sampler(const Store& store, const Json& document, const RecheckOptions& options)
+      : store_(store), document_(document), options_(options) {}
+
+  base::Expected<RecheckReport> Run() {
+    std::vector<size_t> order;
+    const Json& pairs = document_.at("pairs");
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].at("settled") != "refused") order.push_back(i);
+    }
+    base::Random random(options_.seed);
+    random.Shuffle(std::span<size_t>(order));
+    order.resize(std::min(order.size(), static_cast<size_t>(options_.sample)));
+    for (const size_t i : order) {
+      const auto fault =
+          pairs[i].contains("answers") ? CheckPlanned(pairs[i]) : CheckSkipped(pairs[i]);
+      if (fault) return base::Unexpected(*fault);
+      if (options_.progress)
+        options_.progress(
+            fmt::format("{} of {} pairs checked", report_.planned + report_.skipped, order.size()));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  const Json& NetworkOf(const Json& pair) const {
+    const Json& networks = document_.at("networks");
+    return *std::find_if(networks.begin(), networks.end(), [&](const Json& network) {
+      return network.at("name") == pair.at("network");
+    });
+  }
+
+  const Json& PointOf(const Json& pair) const {
+    return document_.at("points")[pair.at("point").get<size_t>()];
+  }
+
+  void Report(const Json& pair, const std::string& finding) {
+    report_.findings.push_back(fmt::format("{} on point {}: {}",
+                                           pair.at("network").get<std::string>(),
+                                           pair.at("point").get<size_t>(), finding));
+  }
+
+  base::Expected<PlanAnswer> Ask(const Json& pair, const std::string& metric) const {
+    StoredAnswer question;
+    question.network = NetworkOf(pair).at("key");
+    question.profile = PointOf(pair).at("digest");
+    Json options = Json::parse(NetworkOf(pair).at("options").get<std::string>());
+    options["minimize"] = metric;
+    question.options = options.dump();
+    return AskAgain(store_, question, options_.call);
+  }
+
+  std::optional<base::Diagnostic> CheckPlanned(const Json& pair) {
+    ++report_.planned;
+    for (const Json& stated : pair.at("answers")) {
+      const std::string metric = stated.at("minimized");
+      const base::Expected<PlanAnswer> made = Ask(pair, metric);
+      if (!made) return made.error();
+      if (stated.at("outcome") != NameOf(made->outcome))
+        Report(pair, fmt::format("{} minimised is {}, not {}", metric, NameOf(made->outcome),
+                                 stated.at("outcome").get<std::string>()));
+      if (!made->plan) continue;
+      for (const PlanMetric& figure : made->plan->Metrics()) {
+        const Json value = stated.value("metrics", Json::object()).value(figure.name, Json());
+        if (!value.is_number() || value.get<double>() != figure.value)
+          Report(pair, fmt::format("{} minimised, {} is {}, not {}", metric, figure.name,
+                                   figure.value, value.dump()));
+      }
+    }
+    return std::nullopt;
+  }
+
+  // What a name of an objective stands for.
+  std::optional<double> Lookup(const Json& pair, const Plan& plan, std::string_view name) const {
+    if (const PlanMetric* metric = plan.FindMetric(name)) return metric->value;
+    const Json& point = PointOf(pair);
+    const std::string key(name);
+    const Json& columns = NetworkOf(pair).at("columns");
+    if (columns.contains(key)) return columns.at(key).get<double>();
+    if (name == "area" && point.contains("area_mm2")) return point.at("area_mm2").get<double>();
+    const Json& axes = document_.at("axes");
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Json& value = point.at("values")[i];
+      if (axes[i].at("name") == key && value.is_number()) return value.get<double>();
+    }
+    const std::optional<std::string> profile =
+        store_.FindProfile(point.at("digest").get<std::string>());
+    return profile ? NumberAt(Json::parse(*profile), name) : std::nullopt;
+  }
+
+  base::Expected<Values> ValuesOf(const Json& pair, const Plan& plan) const {
+    Values values;
+    for (const Json& objective : document_.at("objectives")) {
+      const base::Expected<Expression> expression = Expression::Parse(objective.get<std::string>());
+      if (!expression) return base::Unexpected(expression.error());
+      const auto value =
+          expression->Evaluate([&](std::string_view name) -> std::optional<Interval> {
+            const std::optional<double> number = Lookup(pair, plan, name);
+            return number ? std::optional(Interval::Of(*number)) : std::nullopt;
+          });
+      if (!value) return base::Unexpected(value.error());
+      values.push_back(value->low);
+    }
+    return values;
+  }
+
+  std::optional<base::Diagnostic> CheckSkipped(const Json& pair) {
+    ++report_.skipped;
+    for (const Json& metric : document_.at("minimized")) {
+      const base::Expected<PlanAnswer> made = Ask(pair, metric);
+      if (!made) return made.error();
+      if (!made->plan) continue;
+      if (pair.value("outcome", "") == "infeasible") {
+        Report(pair, "it is said to be infeasible, and has a plan");
+        continue;
+      }
+      const base::Expected<Values> values = ValuesOf(pair, *made->plan);
+      if (!values) return values.error();
+      Compare(pair, *values, metric);
+    }
+    return std::nullopt;
+  }
+
+  void Compare(const Json& pair, const Values& values, const std::string& metric) {
+    // Bounds and fronts state nine digits.
+    constexpr double kRounding = 1e-8;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Json& least = pair.at("least")[i];
+      if (least.is_number() && values[i] < least.get<double>() * (1 - kRounding))
+        Report(pair, fmt::format("{} minimised costs {}, below the bound {}", metric, values[i],
+                                 least.dump()));
+    }
+    const Json& fronts = document_.at("fronts");
+    const std::string network = pair.at("network");
+    if (!fronts.contains(network)) return;
+    Values high = values;
+    for (double& value : high) value *= 1 + kRounding;
+    const bool is_dominated =
+        std::any_of(fronts.at(network).begin(), fronts.at(network).end(), [&](const Json& each) {
+          const auto found = each.at("values").get<Values>();
+          return Dominates(found, high);
+        });
+    if (!is_dominated)
+      Report(pair, fmt::format("{} minimised is on the front, and was skipped", metric));
+  }
+
+  const Store& store_;
+  const Json& document_;
+  const RecheckOptions& options_;
+  RecheckReport report_;
+};
+
+}  // namespace
+
+base::Expected<RecheckReport> Recheck(const Store& store, const Json& document,
+                                      const RecheckOptions& options) {
+  return Sampler(store, document, options).Run();
+}
+
+}  // namespace tessera::explore

@@ -1,0 +1,178 @@
+#include "tessera/explore/store.h"
+
+#include <sqlite3.h>
+
+namespace tessera::explore {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr int kApplication = 0x54657373;  // "Tess"
+constexpr int kPatience = 60'000;         // milliseconds to wait for another writer
+
+constexpr const char* kTables =
+    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, network TEXT, profile TEXT,"
+    " metric TEXT, options TEXT, outcome TEXT, figures TEXT, reason TEXT) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS times (key TEXT PRIMARY KEY, milliseconds TEXT) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS bounds (key TEXT PRIMARY KEY, figures TEXT) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS profiles (digest TEXT PRIMARY KEY, document TEXT) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS networks (digest TEXT PRIMARY KEY, file TEXT, import TEXT)"
+    " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS results (number INTEGER PRIMARY KEY, specification TEXT UNIQUE,"
+    " document TEXT);";
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+base::Diagnostic FaultOf(const std::string& path, std::string message, std::string expected = "") {
+  base::Diagnostic fault;
+  fault.file = path;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  return fault;
+}
+
+StoredAnswer AsAnswer(const std::vector<std::string>& row) {
+  return {row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]};
+}
+
+}  // namespace
+
+void Store::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+
+base::Expected<Store> Store::Open(const std::string& path, Missing missing) {
+  sqlite3* raw = nullptr;
+  const int creation = missing == Missing::kCreate ? SQLITE_OPEN_CREATE : 0;
+  const int code = sqlite3_open_v2(
+      path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | creation, nullptr);
+  Store store(std::unique_ptr<sqlite3, Close>(raw), path);
+  if (code != SQLITE_OK)
+    return base::Unexpected(
+        FaultOf(path, std::string("cannot be opened: ") + sqlite3_errstr(code)));
+  sqlite3_busy_timeout(raw, kPatience);
+  const auto number = [&](std::string_view sql) {
+    const std::vector<Row> rows = store.Query(sql, {});
+    return rows.empty() ? std::string() : rows.front().front();
+  };
+  const std::string tables = number("SELECT count(*) FROM sqlite_master");
+  const std::string application = number("PRAGMA application_id");
+  const std::string version = number("PRAGMA user_version");
+  if (!store.fault_.empty())
+    return base::Unexpected(FaultOf(path, "this is no store: " + store.fault_));
+  const bool is_ours = application == std::to_string(kApplication);
+  if (tables != "0" && (!is_ours || version != std::to_string(kVersion))) {
+    return base::Unexpected(FaultOf(
+        path, is_ours ? "the store has version " + version : "this file is of another program",
+        "a store of explorations, version " + std::to_string(kVersion) + ", or no file"));
+  }
+  // The log lets readers go on while another process writes, and survives the end of the process.
+  store.Query("PRAGMA journal_mode = WAL", {});
+  store.Query("PRAGMA synchronous = NORMAL", {});
+  store.Query("PRAGMA application_id = " + std::to_string(kApplication), {});
+  store.Query("PRAGMA user_version = " + std::to_string(kVersion), {});
+  sqlite3_exec(raw, kTables, nullptr, nullptr, nullptr);
+  if (auto fault = store.Fault()) return base::Unexpected(*fault);
+  return store;
+}
+
+std::vector<Store::Row> Store::Query(std::string_view sql,
+                                     const std::vector<std::string>& values) const {
+  sqlite3_stmt* raw = nullptr;
+  int code =
+      sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+  const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
+  std::vector<Row> rows;
+  if (code == SQLITE_OK) {
+    for (size_t i = 0; i < values.size(); ++i)
+      sqlite3_bind_text(raw, static_cast<int>(i) + 1, values[i].data(),
+                        static_cast<int>(values[i].size()), SQLITE_STATIC);
+    while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
+      Row& row = rows.emplace_back();
+      for (int column = 0; column < sqlite3_column_count(raw); ++column) {
+        const unsigned char* text = sqlite3_column_text(raw, column);
+        row.emplace_back(text == nullptr ? "" : reinterpret_cast<const char*>(text),
+                         static_cast<size_t>(sqlite3_column_bytes(raw, column)));
+      }
+    }
+  }
+  if (code != SQLITE_DONE && fault_.empty()) fault_ = sqlite3_errmsg(database_.get());
+  return rows;
+}
+
+std::optional<base::Diagnostic> Store::Fault() const {
+  if (fault_.empty()) return std::nullopt;
+  return FaultOf(path_, "the store cannot be used: " + fault_);
+}
+
+std::optional<StoredAnswer> Store::FindAnswer(const std::string& key) const {
+  const std::vector<Row> rows = Query("SELECT * FROM answers WHERE key = ?", {key});
+  return rows.empty() ? std::nullopt : std::optional(AsAnswer(rows.front()));
+}
+
+std::vector<StoredAnswer> Store::FindAnswersByPrefix(const std::string& prefix) const {
+  std::vector<StoredAnswer> answers;
+  for (const Row& row :
+       Query("SELECT * FROM answers WHERE substr(key, 1, length(?1)) = ?1 LIMIT 2", {prefix}))
+    answers.push_back(AsAnswer(row));
+  return answers;
+}
+
+void Store::Add(const StoredAnswer& answer, double milliseconds) const {
+  Query("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        {answer.key, answer.network, answer.profile, answer.metric, answer.options, answer.outcome,
+         answer.figures, answer.reason});
+  Query("INSERT OR REPLACE INTO times VALUES (?, ?)", {answer.key, std::to_string(milliseconds)});
+}
+
+std::optional<std::string> Store::FindBounds(const std::string& key) const {
+  const std::vector<Row> rows = Query("SELECT figures FROM bounds WHERE key = ?", {key});
+  return rows.empty() ? std::nullopt : std::optional(rows.front().front());
+}
+
+void Store::AddBounds(const std::string& key, const std::string& figures) const {
+  Query("INSERT OR IGNORE INTO bounds VALUES (?, ?)", {key, figures});
+}
+
+std::optional<std::string> Store::FindProfile(const std::string& digest) const {
+  const std::vector<Row> rows = Query("SELECT document FROM profiles WHERE digest = ?", {digest});
+  return rows.empty() ? std::nullopt : std::optional(rows.front().front());
+}
+
+void Store::AddProfile(const std::string& digest, const std::string& document) const {
+  Query("INSERT OR IGNORE INTO profiles VALUES (?, ?)", {digest, document});
+}
+
+std::optional<StoredNetwork> Store::FindNetwork(const std::string& digest) const {
+  const std::vector<Row> rows =
+      Query("SELECT digest, file, import FROM networks WHERE digest = ?", {digest});
+  if (rows.empty()) return std::nullopt;
+  return StoredNetwork{rows.front()[0], rows.front()[1], rows.front()[2]};
+}
+
+void Store::AddNetwork(const StoredNetwork& network) const {
+  Query("INSERT OR REPLACE INTO networks VALUES (?, ?, ?)",
+        {network.digest, network.file, network.import});
+}
+
+std::optional<std::string> Store::FindResult(const std::string& specification) const {
+  const std::vector<Row> rows =
+      Query("SELECT document FROM results WHERE specification = ?", {specification});
+  return rows.empty() ? std::nullopt : std::optional(rows.front().front());
+}
+
+std::optional<std::string> Store::FindLatestResult() const {
+  const std::vector<Row> rows =
+      Query("SELECT document FROM results ORDER BY number DESC LIMIT 1", {});
+  return rows.empty() ? std::nullopt : std::optional(rows.front().front());
+}
+
+void Store::AddResult(const std::string& specification, const std::string& document) const {
+  Query("INSERT OR REPLACE INTO results (specification, document) VALUES (?, ?)",
+        {specification, document});
+}
+
+void Store::Begin() const { Query("BEGIN IMMEDIATE", {}); }
+
+void Store::Commit() const { Query("COMMIT", {}); }
+
+}  // namespace tessera::explore

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+
+struct sqlite3;
+
+// What explorations found out, in a SQLite file. Several processes may write one file at a time,
+// and a process may end at any moment: an answer is there in full or not at all.
+//
+//     answers   key, network, profile, metric, outcome, figures      what `plan` answers
+//     times     key, milliseconds                                    how long that took
+//     bounds    network, profile, figures                            lower bounds without a search
+//     profiles  digest, document                                     the points, to plan them again
+//     networks  digest, file, import                                 where the networks are
+//     results   specification, document                              finished explorations
+//
+// The key of an answer is a digest of network, profile, options and version, so an answer never
+// becomes wrong: another question has another key.
+namespace tessera::explore {
+
+struct StoredAnswer {
+  std::string key;
+  std::string network;  // digest
+  std::string profile;  // digest
+  std::string metric;   // that was minimised
+  std::string options;  // JSON
+  std::string outcome;  // as NameOf(Outcome)
+  std::string figures;  // JSON: metrics to numbers; empty without a plan
+  std::string reason;   // why there is no plan
+};
+
+struct StoredNetwork {
+  std::string digest;
+  std::string file;
+  std::string import;  // JSON
+};
+
+class Store {
+ public:
+  // ":memory:" is a store without a file. Refuses files of other programs and versions.
+  enum class Missing { kCreate, kRefuse };
+  static base::Expected<Store> Open(const std::string& path, Missing missing = Missing::kCreate);
+
+  std::optional<StoredAnswer> FindAnswer(const std::string& key) const;
+
+  // The answers whose key begins so, at most two.
+  std::vector<StoredAnswer> FindAnswersByPrefix(const std::string& prefix) const;
+
+  void Add(const StoredAnswer& answer, double milliseconds) const;
+
+  std::optional<std::string> FindBounds(const std::string& key) const;
+  void AddBounds(const std::string& key, const std::string& figures) const;
+
+  std::optional<std::string> FindProfile(const std::string& digest) const;
+  void AddProfile(const std::string& digest, const std::string& document) const;
+
+  std::optional<StoredNetwork> FindNetwork(const std::string& digest) const;
+  void AddNetwork(const StoredNetwork& network) const;
+
+  // Documents of finished explorations (output.h), by a digest of what was asked.
+  std::optional<std::string> FindResult(const std::string& specification) const;
+  std::optional<std::string> FindLatestResult() const;
+  void AddResult(const std::string& specification, const std::string& document) const;
+
+  // Many additions in one step, which is faster.
+  void Begin() const;
+  void Commit() const;
+
+  // What went wrong in writing, if anything did.
+  std::optional<base::Diagnostic> Fault() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  using Row = std::vector<std::string>;
+
+  Store(std::unique_ptr<sqlite3, Close> database, std::string path)
+      : database_(std::move(database)), path_(std::move(path)) {}
+
+  std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
+
+  std::unique_ptr<sqlite3, Close> database_;
+  std::string path_;
+  mutable std::string fault_;
+};
+
+}  // namespace tessera::explore

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/ops/region.h"
+#include "tessera/graph/tiling/tiling.h"
+
+namespace tessera::graph::tiling {
+
+// Where a tile lies in each tensor of a subgraph, by position in TiledSubgraph::tensors. A tensor
+// of which the tile has nothing there has an empty box.
+struct TileBoxes {
+  std::vector<ops::Box> needed;  // what the tile reads or makes
+  std::vector<ops::Box> made;    // what it makes or loads: less the rows that are kept
+  std::vector<ops::Box> shares;  // what it stores of a tensor that leaves; else empty
+};
+
+// Calls `visit` for each tile in program order: row-major or, if rows are kept, strip by strip.
+// TiledSubgraph has the extents of these boxes. Ends early if the stop, which may be nullptr,
+// comes; false then. Cost: one propagation for each tile; if rows are kept, all boxes are held in
+// memory together.
+bool ForEachTile(const Graph& graph, Interval interval, const TileShape& tile,
+                 const base::Stop* stop, const std::function<void(const TileBoxes&)>& visit);
+bool ForEachTileKeepingRows(const Graph& graph, Interval interval, const TileShape& tile,
+                            bool across_batch, const base::Stop* stop,
+                            const std::function<void(const TileBoxes&)>& visit);
+
+}  // namespace tessera::graph::tiling

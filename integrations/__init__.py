@@ -1,0 +1,1 @@
+"""Memory planners in the shape of compilers that embed them."""

@@ -1,0 +1,142 @@
+"""Places buffers into several memories, each with its own capacity.
+
+A buffer names the pools that it may use, the best first, as ExecuTorch's memory ids and TVM's pool
+candidates do. The allocator answers for one memory: whether these buffers fit, and where. Above it
+stands a greedy choice of pools that only ever moves buffers on:
+
+    fast  [a b c d]      does not fit: at the fullest step, c suffices to make room
+    slow  [e]            c moves on
+    fast  [a b d]        fits
+    slow  [c e]          asked again, because it changed
+
+A pool that does not fit gives up one buffer at a time: of those that live at its fullest step and
+have a pool left, the smallest that removes the excess there, else the largest. Each buffer moves
+forward in its own list only, so the choice ends after at most as many moves as there are entries in
+these lists. Each answer about one pool is proven or checked as always; the choice of pools is a
+heuristic, and no other choice is ruled out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import tessera as ts
+
+Pool = TypeVar("Pool", bound=Hashable)
+
+Range = tuple[int, int]  # half-open, in steps
+
+
+@dataclass(frozen=True)
+class Request(Generic[Pool]):
+    """A buffer that needs an address."""
+
+    size: int  # bytes, 1 or more
+    lifespans: Sequence[Range]  # ascending, with gaps between them
+    pools: Sequence[Pool]  # that it may use, the best first
+    alignment: int = 1  # bytes
+    offset: int | None = None  # fixed, in its first pool, in bytes
+
+
+@dataclass(frozen=True)
+class Place(Generic[Pool]):
+    """Where a buffer lies."""
+
+    pool: Pool
+    offset: int  # bytes
+
+
+def place(
+    requests: Sequence[Request[Pool]],
+    capacities: Mapping[Pool, int | None],
+    *,
+    budget: int = 20_000,
+) -> list[Place[Pool]]:
+    """The place of each request, in their order.
+
+    Args:
+        capacities: bytes of each pool; None, or a pool that is not listed: without an end.
+        budget: of work for the least peak of one pool; the same budget gives the same places.
+
+    Raises Infeasible if buffers that can move no further do not fit, and Unknown if the budget ends
+    before it is known whether they do.
+    """
+    rank = [0] * len(requests)  # of the pool in use, in the list of the request
+    placed: dict[int, Place[Pool]] = {}
+    waiting = list(dict.fromkeys(pool for request in requests for pool in request.pools))
+    while waiting:
+        pool = waiting.pop(0)
+        members = [i for i, request in enumerate(requests) if request.pools[rank[i]] == pool]
+        capacity = capacities.get(pool)
+        try:
+            offsets = _offsets([requests[i] for i in members], capacity, budget)
+        except ts.NoAnswer:
+            movable = [i for i in members if _can_move(requests[i], rank[i])]
+            if not movable:
+                raise
+            moved = _choose(requests, members, movable, capacity or 0)
+            rank[moved] += 1
+            waiting = [pool, *(other for other in waiting if other != pool)]
+            target = requests[moved].pools[rank[moved]]
+            if target not in waiting:
+                waiting.append(target)
+            continue
+        placed.update((i, Place(pool, offset)) for i, offset in zip(members, offsets))
+    return [placed[i] for i in range(len(requests))]
+
+
+def _can_move(request: Request[Pool], rank: int) -> bool:
+    return request.offset is None and rank + 1 < len(request.pools)
+
+
+def _offsets(
+    members: Sequence[Request[Pool]], capacity: int | None, budget: int
+) -> Sequence[int]:
+    if not members:
+        return ()
+    buffers = [
+        {
+            "id": f"b{i}",
+            "size": request.size,
+            "lifespans": [list(lifespan) for lifespan in request.lifespans],
+            "alignment": request.alignment,
+            **({} if request.offset is None else {"offset": request.offset}),
+        }
+        for i, request in enumerate(members)
+    ]
+    memory = {"capacity": 2**50 if capacity is None else capacity}
+    problem = {"format": "tessera-problem", "version": 1, "memories": [memory], "buffers": buffers}
+    answer = ts.allocate(ts.Problem.parse(problem), minimize=True, explain=False, budget=budget)
+    return [int(offset) for offset in answer.offsets]
+
+
+def _choose(
+    requests: Sequence[Request[Pool]],
+    members: Sequence[int],
+    movable: Sequence[int],
+    capacity: int,
+) -> int:
+    """The request of `movable` that leaves the pool."""
+    load: Counter[int] = Counter()
+    for i in members:
+        for lower, upper in requests[i].lifespans:
+            load[lower] += requests[i].size
+            load[upper] -= requests[i].size
+    total, most, fullest = 0, -1, 0
+    for step in sorted(load):
+        total += load[step]
+        lives = any(_lives(requests[i], step) for i in movable)
+        if lives and total > most:
+            most, fullest = total, step
+    there = [i for i in movable if _lives(requests[i], fullest)]
+    enough = [i for i in there if requests[i].size >= most - capacity]
+    if enough:
+        return min(enough, key=lambda i: (requests[i].size, i))
+    return max(there, key=lambda i: (requests[i].size, -i))
+
+
+def _lives(request: Request[Pool], step: int) -> bool:
+    return any(lower <= step < upper for lower, upper in request.lifespans)

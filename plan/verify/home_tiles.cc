@@ -1,0 +1,387 @@
+#include "tessera/plan/verify/home_tiles.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/plan/index_box.h"
+#include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/passes.h"
+#include "tessera/problem/validator.h"
+
+// The program runs once more (passes.h), over the steps that the derivation has laid out. Time is
+// counted in slots: a pass under `double_buffered`, one executed step under `serialized`. Each
+// transfer, and each operator that works in a home, stretches the lives of the bytes that it
+// touches:
+//
+//     bytes of x   [0 ........ 64 ........ 128)
+//     tile 0 reads  ==========                      [0, 64)    until slot 3
+//     tile 1 reads        ==============            [32, 96)   until slot 4:   [0, 32) until 3,
+//                                                              [32, 96) until 4, [96, 128) ..
+namespace tessera::plan::verify {
+
+namespace {
+
+using base::Axis;
+using problem::AddressRange;
+using problem::Lifespan;
+using problem::Step;
+
+// The lives of a tensor's bytes, as stretches that are split where needed.
+class ByteLives {
+ public:
+  ByteLives(int64_t size, Lifespan whole) { stretches_.emplace(0, Stretch{size, whole}); }
+
+  void Use(AddressRange range, Lifespan slots) {
+    Cut(range.begin);
+    Cut(range.end);
+    for (auto at = stretches_.lower_bound(range.begin);
+         at != stretches_.end() && at->first < range.end; ++at) {
+      Lifespan& life = at->second.life;
+      life = {std::min(life.lower, slots.lower), std::max(life.upper, slots.upper)};
+    }
+  }
+
+  size_t Count() const { return stretches_.size(); }
+
+  void AppendTo(std::vector<HomeBytes>& list, int tensor) const {
+    for (const auto& [begin, stretch] : stretches_)
+      list.push_back({tensor, {begin, stretch.end}, stretch.life});
+  }
+
+ private:
+  struct Stretch {
+    int64_t end = 0;
+    Lifespan life;
+  };
+
+  void Cut(int64_t at) {
+    const auto after = stretches_.upper_bound(at);
+    if (after == stretches_.begin()) return;
+    const auto around = std::prev(after);
+    if (around->first == at || around->second.end <= at) return;
+    Stretch upper = around->second;
+    around->second.end = at;
+    stretches_.emplace(at, upper);
+  }
+
+  std::map<int64_t, Stretch> stretches_;  // by begin
+};
+
+// How a tensor lies at home: bits from one index to the next along each axis, and of an element.
+struct BitLayout {
+  std::vector<int64_t> strides;
+  int64_t element = 0;
+};
+
+BitLayout LayoutAtHome(const Plan& plan, int tensor) {
+  const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts));
+  const size_t rank = facts.shape.size();
+  constexpr int64_t kByte = 8;
+  BitLayout bits{std::vector<int64_t>(rank), base::BitsOf(facts.type)};
+  const auto extent = [&](Axis axis) {
+    for (size_t i = 0; i < rank; ++i) {
+      if (plan::MeaningOf(rank, i) == axis) return facts.shape[i];
+    }
+    return int64_t{1};
+  };
+  const int64_t column = base::CeilDiv(extent(Axis::kChannels), layout.channel_block) *
+                         layout.channel_block * bits.element;
+  const int64_t pitch = kByte * layout.row_pitch_bytes;
+  const int64_t row = base::CeilDiv(extent(Axis::kColumns) * column, pitch) * pitch;
+  int64_t outer = extent(Axis::kRows) * row;
+  for (size_t i = rank; i-- > 0;) {
+    switch (plan::MeaningOf(rank, i).value_or(Axis::kBatch)) {
+      case Axis::kChannels:
+        bits.strides[i] = bits.element;
+        break;
+      case Axis::kColumns:
+        bits.strides[i] = column;
+        break;
+      case Axis::kRows:
+        bits.strides[i] = row;
+        break;
+      case Axis::kBatch:
+        bits.strides[i] = outer;
+        outer *= facts.shape[i];
+        break;
+    }
+  }
+  return bits;
+}
+
+class HomeRun : private PassVisitor {
+ public:
+  HomeRun(const Plan& plan, const Derivation& derivation)
+      : plan_(plan), derivation_(derivation), users_(FindUsers(plan.network)) {
+    for (const HomeStay& stay : FindHomeStays(plan)) {
+      if (stay.memory == plan.profile.tile_memory) continue;
+      stays_.emplace(stay.tensor, stay);
+    }
+  }
+
+  std::optional<std::vector<HomeBytes>> Run() {
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) RunSubgraph(static_cast<int>(i));
+    if (ranges_ > kMostHomeRanges) return std::nullopt;
+    std::vector<HomeBytes> bytes;
+    for (const auto& [tensor, stay] : stays_) {
+      ByteLives lives(stay.size, WholeOf(stay));
+      for (const auto& [range, slots] : uses_[tensor]) lives.Use(range, slots);
+      lives.AppendTo(bytes, tensor);
+    }
+    return bytes;
+  }
+
+ private:
+  // A tensor is whole from the last slot of the subgraph that makes it.
+  Lifespan WholeOf(const HomeStay& stay) const {
+    const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(stay.tensor)];
+    const Users& users = users_[static_cast<size_t>(stay.tensor)];
+    if (IsLasting(stay)) return {0, begin_};
+    if (users.makers.empty()) return {0, 1};
+    const Step made = ends_[static_cast<size_t>(stay.subgraphs.lower)] - 1;
+    return {made, facts.network_output || users.readers.empty() ? begin_ : made + 1};
+  }
+
+  static bool IsLasting(const HomeStay& stay) {
+    return stay.role == base::TensorRole::kConstant || stay.role == base::TensorRole::kState;
+  }
+
+  void RunSubgraph(int number) {
+    here_.emplace(plan_, users_, number, derivation_.trace.cached[static_cast<size_t>(number)]);
+    tiles_.emplace(plan_.network, users_, here_->Current());
+    is_double_ = IsDoubleBuffered(plan_, here_->Current());
+    const Lifespan own = derivation_.trace.subgraph_steps[static_cast<size_t>(number)];
+    const std::vector<SubgraphResidency> none;
+    const SubgraphSteps steps = {
+        plan_.network, derivation_.trace.steps, {own.lower, own.upper}, *here_, none};
+    slot_ = begin_ - 1;
+    const int64_t tiles = tiles_->Count();
+    (is_double_ ? RunDoubleBuffered : RunSerialized)(steps, tiles, *this);
+    begin_ = is_double_ ? begin_ + tiles + 2 : slot_ + 1;
+    ends_.push_back(begin_);
+  }
+
+  void Enter(Step step, int64_t tile) override {
+    const StepKind kind = derivation_.trace.steps[static_cast<size_t>(step)].kind;
+    if (!is_double_) {
+      ++slot_;
+    } else if (kind == StepKind::kPrologue) {
+      slot_ = begin_;
+    } else if (kind == StepKind::kEpilogue) {
+      slot_ = begin_ + tiles_->Count() + 1;
+    } else {
+      slot_ = begin_ + tile + 1;
+    }
+  }
+
+  int64_t Begin(const Transfer& transfer) override {
+    under_way_.emplace(transfers_, std::pair(transfer, slot_));
+    return transfers_++;
+  }
+
+  void End(int64_t number) override {
+    const auto& [transfer, begun] = under_way_.at(number);
+    const auto stay = stays_.find(transfer.tensor);
+    if (stay != stays_.end() && !IsLasting(stay->second) && transfer.run.tile >= 0)
+      Use(transfer.tensor, BoxOf(transfer), {begun, slot_ + 1});
+    under_way_.erase(number);
+  }
+
+  // Under split K a slice is a part of what the tile needs; all slices together are all of it.
+  Box BoxOf(const Transfer& transfer) const {
+    const Tile tile = tiles_->At(transfer.run.tile);
+    if (transfer.kind == Transfer::Kind::kSlice) return HeldOf(tile, transfer.tensor);
+    const auto share = tile.shares.find(transfer.tensor);
+    const bool stores = transfer.kind == Transfer::Kind::kStore && share != tile.shares.end();
+    return stores ? share->second : MadeOf(tile, transfer.tensor);
+  }
+
+  int64_t RoundsOf(int op) override { return here_->RoundsOf(op); }
+
+  // What the operator reads and writes in its home.
+  void Compute(int op, const RunIndex& run, Step /*step*/) override {
+    const graph::Operator& facts = here_->At(op);
+    const Tile tile = tiles_->At(run.tile);
+    const auto touch = [&](int tensor, bool writes) {
+      const auto stay = stays_.find(tensor);
+      if (stay == stays_.end() || IsLasting(stay->second)) return;
+      if (!here_->Is(tensor, Residency::kDirect)) return;
+      const auto need = tile.needs.find(tensor);
+      const Box& box = writes || need == tile.needs.end() ? MadeOf(tile, tensor) : need->second;
+      Use(tensor, box, {slot_, slot_ + 1});
+    };
+    for (const int tensor : facts.inputs) touch(tensor, false);
+    for (const int tensor : facts.outputs) touch(tensor, true);
+  }
+
+  void Restore(int /*op*/, const RunIndex& /*run*/, Step /*step*/) override {}
+  void Save(int /*op*/, const RunIndex& /*run*/, int /*next*/, Step /*step*/) override {}
+  void Refuse(const std::string& /*why*/) override {}
+
+  void Use(int tensor, const Box& box, Lifespan slots) {
+    if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
+    const auto [known, fresh] = layouts_.try_emplace(tensor);
+    if (fresh) known->second = LayoutAtHome(plan_, tensor);
+    Walk(tensor, Widened(tensor, box, known->second), 0, 0, known->second, slots);
+  }
+
+  // A part of many runs counts as one of whole rows, or more.
+  Box Widened(int tensor, Box box, const BitLayout& layout) const {
+    constexpr int64_t kMostRuns = 1'024;
+    const graph::Shape& shape = plan_.network.tensors[static_cast<size_t>(tensor)].shape;
+    std::multimap<int64_t, size_t> narrow;  // axes that the part does not cover, innermost first
+    for (size_t axis = 0; axis < box.size(); ++axis) {
+      if (box[axis].begin > 0 || box[axis].end < shape[axis])
+        narrow.emplace(layout.strides[axis], axis);
+    }
+    for (const auto& [stride, axis] : narrow) {
+      int64_t runs = 1;
+      for (size_t other = 0; other < box.size(); ++other) {
+        const bool is_outside =
+            layout.strides[other] > stride || (layout.strides[other] == stride && other > axis);
+        if (is_outside) runs *= box[other].end - box[other].begin;
+      }
+      if (runs <= kMostRuns) break;
+      box[axis] = {0, shape[axis]};
+    }
+    return box;
+  }
+
+  // Index by index along each axis; the last axes are one run where they are stored without gaps.
+  void Walk(int tensor, const Box& box, size_t axis, int64_t bits, const BitLayout& layout,
+            Lifespan slots) {
+    if (axis == box.size()) return Note(tensor, {bits, bits + layout.element}, slots);
+    const bool is_run = axis + 1 == box.size() && layout.strides[axis] == layout.element;
+    const int64_t step = is_run ? box[axis].end - box[axis].begin : 1;
+    for (int64_t i = box[axis].begin; i < box[axis].end; i += step) {
+      const int64_t at = bits + i * layout.strides[axis];
+      if (is_run) {
+        Note(tensor, {at, at + step * layout.element}, slots);
+      } else {
+        Walk(tensor, box, axis + 1, at, layout, slots);
+      }
+    }
+  }
+
+  void Note(int tensor, AddressRange bits, Lifespan slots) {
+    constexpr int64_t kByte = 8;
+    const AddressRange bytes = {bits.begin / kByte, base::CeilDiv(bits.end, kByte)};
+    auto& uses = uses_[tensor];
+    if (!uses.empty() && uses.back().second == slots && uses.back().first.begin <= bytes.begin &&
+        bytes.begin <= uses.back().first.end) {
+      uses.back().first.end = std::max(uses.back().first.end, bytes.end);
+      return;
+    }
+    uses.emplace_back(bytes, slots);
+    ++ranges_;
+  }
+
+  const Plan& plan_;
+  const Derivation& derivation_;
+  const std::vector<Users> users_;
+  std::map<int, HomeStay> stays_;  // by tensor
+  std::map<int, BitLayout> layouts_;
+  std::map<int, std::vector<std::pair<AddressRange, Lifespan>>> uses_;  // by tensor
+  size_t ranges_ = 0;
+  std::optional<SubgraphResidency> here_;
+  std::optional<Tiles> tiles_;
+  bool is_double_ = false;
+  Step begin_ = 1;  // slot 0 is before the program
+  Step slot_ = 0;
+  std::vector<Step> ends_;  // by subgraph
+  std::map<int64_t, std::pair<Transfer, Step>> under_way_;
+  int64_t transfers_ = 0;
+};
+
+// The bytes of one home as buffers of their own, at the plan's addresses.
+class TiledHomeCheck {
+ public:
+  TiledHomeCheck(const Plan& plan, const std::vector<HomeBytes>& bytes, Findings& findings)
+      : plan_(plan), bytes_(bytes), findings_(findings) {}
+
+  void Check(const Home& home) {
+    std::map<int, problem::Bytes> bases;
+    for (size_t i = 0; i < home.tensors.size(); ++i)
+      bases.emplace(home.tensors[i], home.allocation.offsets[i]);
+    problem::Problem problem;
+    problem.memories = {HomeMemory(plan_.profile, home.memory)};
+    std::vector<problem::Bytes> offsets;
+    std::vector<int> tensors;
+    for (const HomeBytes& each : bytes_) {
+      const auto base = bases.find(each.tensor);
+      if (base == bases.end()) continue;
+      problem::Buffer& buffer = problem.buffers.emplace_back();
+      buffer.size = each.bytes.end - each.bytes.begin;
+      buffer.lifespans = {each.slots};
+      offsets.push_back(base->second + each.bytes.begin);
+      tensors.push_back(each.tensor);
+    }
+    constexpr size_t kMost = 10;
+    for (const problem::Overlap& overlap : problem::FindOverlaps(problem, offsets, kMost)) {
+      findings_.Note(
+          ViolationKind::kAllocation,
+          fmt::format("home '{}': tensors '{}' and '{}' both need bytes [{}, {}) in slot {}",
+                      problem.memories.front().name, IdOf(tensors[overlap.first]),
+                      IdOf(tensors[overlap.second]), overlap.shared.begin, overlap.shared.end,
+                      overlap.step));
+    }
+    CheckBound(home, problem::Bytes{LeastLoadOf(problem)});
+  }
+
+ private:
+  const std::string& IdOf(int tensor) const {
+    return plan_.network.tensors[static_cast<size_t>(tensor)].id;
+  }
+
+  static problem::Bytes LeastLoadOf(const problem::Problem& problem) {
+    std::map<Step, problem::Bytes> changes;
+    for (const problem::Buffer& buffer : problem.buffers) {
+      changes[buffer.lifespans.front().lower] += buffer.size;
+      changes[buffer.lifespans.front().upper] -= buffer.size;
+    }
+    problem::Bytes load = 0, greatest = 0;
+    for (const auto& [slot, change] : changes) greatest = std::max(greatest, load += change);
+    return greatest;
+  }
+
+  void CheckBound(const Home& home, problem::Bytes load) {
+    if (home.lower_bound >= load && home.lower_bound <= PeakOf(home)) return;
+    findings_.Note(
+        ViolationKind::kMetric,
+        fmt::format("home '{}' states that no placement is below {} bytes, but {} bytes are needed "
+                    "at once and the peak is {}",
+                    home.problem.memories.front().name, home.lower_bound, load, PeakOf(home)));
+  }
+
+  const Plan& plan_;
+  const std::vector<HomeBytes>& bytes_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+std::optional<std::vector<HomeBytes>> FindHomeBytes(const Plan& plan,
+                                                    const Derivation& derivation) {
+  return HomeRun(plan, derivation).Run();
+}
+
+void CheckHomesByTiles(const Plan& plan, const Derivation& derivation, Findings& findings) {
+  const bool any = std::any_of(plan.homes.begin(), plan.homes.end(),
+                               [](const Home& home) { return home.by_tiles; });
+  if (!any) return;
+  const std::optional<std::vector<HomeBytes>> bytes = FindHomeBytes(plan, derivation);
+  if (!bytes)
+    return findings.Note(ViolationKind::kMemory, "the tiles of tensors at home are too many");
+  TiledHomeCheck check(plan, *bytes, findings);
+  for (const Home& home : plan.homes) {
+    if (home.by_tiles) check.Check(home);
+  }
+}
+
+}  // namespace tessera::plan::verify

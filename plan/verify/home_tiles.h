@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/derivation.h"
+
+namespace tessera::plan::verify {
+
+// Bytes of a tensor at home, and the slots in which they are needed (docs/program.md, "Homes by
+// tiles").
+struct HomeBytes {
+  int tensor = 0;
+  problem::AddressRange bytes;  // from the tensor's first byte
+  problem::Lifespan slots;
+};
+
+// The bytes of every tensor at home outside the tile memory, by running the program transfer by
+// transfer: ranges of one tensor ascend and do not overlap. The partition has passed
+// CheckPartition. nullopt if there are more than kMostHomeRanges. Cost: that of an execution
+// without elements, and the runs of consecutive bytes of every transfer.
+inline constexpr size_t kMostHomeRanges = size_t{1} << 22;
+std::optional<std::vector<HomeBytes>> FindHomeBytes(const Plan& plan, const Derivation& derivation);
+
+// Checks homes whose tensors share addresses tile by tile: that no byte is needed by two tensors in
+// one slot, and that the stated lower bound is not below what is needed at once.
+void CheckHomesByTiles(const Plan& plan, const Derivation& derivation, Findings& findings);
+
+}  // namespace tessera::plan::verify

@@ -1,0 +1,112 @@
+#include "tessera/problem/files/other_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tessera::problem::files {
+
+namespace {
+
+base::Expected<ProblemDocument> AsDocument(base::Expected<Problem> problem) {
+  if (!problem) return base::Unexpected(std::move(problem.error()));
+  return ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
+}
+
+Bytes LoadOf(const Problem& problem, int memory) {
+  std::vector<std::pair<Step, Bytes>> events;  // deaths come first, because they are negative
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.memory != memory) continue;
+    for (const Lifespan& life : buffer.lifespans) {
+      events.emplace_back(life.lower, buffer.size);
+      events.emplace_back(life.upper, -buffer.size);
+    }
+  }
+  std::sort(events.begin(), events.end());
+  Bytes load = 0, greatest = 0;
+  for (const auto& [step, change] : events) {
+    load += change;
+    greatest = std::max(greatest, load);
+  }
+  return greatest;
+}
+
+}  // namespace
+
+base::Diagnostic CannotState(std::string_view format, std::string_view what) {
+  base::Diagnostic diagnostic;
+  diagnostic.message = fmt::format("the format {} cannot state {}", format, what);
+  diagnostic.hint = "write json instead";
+  return diagnostic;
+}
+
+base::Expected<ProblemDocument> ReadList(ListFormat format, std::string_view text,
+                                         std::string_view file,
+                                         std::optional<Lifetimes> lifetimes) {
+  switch (format) {
+    case ListFormat::kCsv:
+      return AsDocument(ReadCsv(text, file, lifetimes));
+    case ListFormat::kJson:
+      return ReadProblem(text, file);
+    case ListFormat::kTrace:
+      return AsDocument(ReadTrace(text, file));
+    case ListFormat::kDsaSolver:
+      return AsDocument(ReadDsaSolver(text, file));
+    case ListFormat::kExecutorch:
+      return AsDocument(ReadExecutorch(text, file));
+    case ListFormat::kTvm:
+      return AsDocument(ReadTvm(text, file));
+    case ListFormat::kTfliteMicro:
+      break;
+  }
+  base::Diagnostic diagnostic;
+  diagnostic.file = file;
+  diagnostic.message = "an offline plan states offsets, but neither sizes nor lives";
+  diagnostic.hint = "tflite-micro can only be written";
+  return base::Unexpected(std::move(diagnostic));
+}
+
+base::Expected<std::string> WriteList(ListFormat format, const ProblemDocument& document,
+                                      Lifetimes lifetimes) {
+  const Problem& problem = document.problem;
+  const std::string_view name = kListFormatWords[static_cast<size_t>(format)];
+  if (document.ladder && format != ListFormat::kJson)
+    return base::Unexpected(CannotState(name, "tile candidates"));
+  switch (format) {
+    case ListFormat::kCsv:
+      return WriteCsv(problem, nullptr, lifetimes);
+    case ListFormat::kJson:
+      return WriteProblem(problem, document.ladder ? &*document.ladder : nullptr);
+    case ListFormat::kTrace:
+      return WriteTrace(problem);
+    case ListFormat::kDsaSolver:
+      return WriteDsaSolver(problem);
+    case ListFormat::kExecutorch:
+      return WriteExecutorch(problem);
+    case ListFormat::kTvm:
+      return WriteTvm(problem);
+    case ListFormat::kTfliteMicro:
+      return WriteTfliteMicro(problem);
+  }
+  return base::Unexpected(CannotState(name, "anything"));
+}
+
+ListSummary Summarize(const Problem& problem) {
+  ListSummary summary;
+  summary.buffers = problem.buffers.size();
+  for (size_t memory = 0; memory < problem.memories.size(); ++memory) {
+    summary.load = std::max(summary.load, LoadOf(problem, static_cast<int>(memory)));
+    summary.pairs += CountMeetings(problem, static_cast<int>(memory));
+  }
+  for (const Relation& relation : problem.relations) {
+    const bool together = LiveTogether(problem.buffers[static_cast<size_t>(relation.first)],
+                                       problem.buffers[static_cast<size_t>(relation.second)]);
+    if (relation.kind == RelationKind::kSeparate && !together) ++summary.pairs;
+    if (relation.kind == RelationKind::kExclusive && together) --summary.pairs;
+  }
+  return summary;
+}
+
+}  // namespace tessera::problem::files

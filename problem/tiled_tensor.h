@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/problem/problem.h"
+
+// Tensors that are written and read tile by tile in a memory off chip.
+//
+// A tile of a tensor is seldom one range of addresses. In row-major order, rows 2 and 3 of both
+// planes of a 2 x 4 x 8 tensor are two chunks:
+//
+//     plane 0                 plane 1
+//     | 0  1  2  3 |          | 0  1  2  3 |       rows
+//            [----]                  [----]        chunks: bytes [16, 32) and [48, 64)
+//
+// A byte is needed from the first tile that writes it to the last that reads it, so another tensor
+// may take a chunk as soon as it was read for the last time, although the tensor lives on. (A.
+// Kvochko et al., "Off-Chip Memory Allocation for Neural Processing Units", IEEE Access 2024, call
+// this tile-aware.)
+namespace tessera::problem {
+
+// A box of a tensor in memory, by axis.
+struct StridedBox {
+  std::vector<int64_t> extents;  // elements
+  std::vector<Bytes> strides;    // from one index to the next, positive
+  Bytes offset = 0;              // of the first element
+  Bytes element = 1;             // bytes of one
+};
+
+// The bytes of the box in ascending order, as few ranges as there are. No two elements overlap;
+// axes may come in any order. Empty if an extent is 0. Cost: linear in the chunks before the
+// innermost ones are joined.
+std::vector<AddressRange> ChunksOf(const StridedBox& box);
+
+// Half-open: steps from the first use to one past the last.
+struct TensorTile {
+  std::vector<AddressRange> chunks;  // from the base of the tensor, ascending, disjoint
+  Lifespan life;
+};
+
+struct TiledTensor {
+  std::string id;
+  std::string role;
+  Bytes size = 1;
+  Bytes alignment = 1;            // of its base
+  Lifespan whole;                 // all bytes live then; at least one step
+  std::vector<TensorTile> tiles;  // of its maker, then of its readers
+
+  // From the first to the last step at which a byte lives.
+  Lifespan Life() const;
+};
+
+// A part of a tensor whose bytes live at the same steps.
+struct TensorChunk {
+  AddressRange bytes;
+  Lifespan life;
+};
+
+// The bytes of the tensor, each from the first to the last step at which a tile with it, or the
+// whole, lives; ascending, and neighbours with equal lives are one chunk.
+std::vector<TensorChunk> ChunksOf(const TiledTensor& tensor);
+
+// The most bytes that live at one step: no placement has a lower peak.
+Bytes GreatestLoad(std::span<const TiledTensor> tensors);
+
+// The tensors as composite buffers: one buffer for each chunk, held together by kColocate relations
+// with the first. Chunk i of tensor "x" is "x" if it is the only one, else "x[i]". Of a tensor with
+// more chunks than kMostChunks, neighbours become one buffer, which lives as long as any of them.
+inline constexpr size_t kMostChunks = 2'048;
+struct TiledProblem {
+  Problem problem;
+  std::vector<size_t> first_chunk;  // by tensor: its buffer, which lies at the tensor's base
+  bool exact =
+      true;  // no chunks were joined: what has no placement has none for the tensors either
+};
+TiledProblem ProblemOfChunks(std::span<const TiledTensor> tensors, const Memory& memory);
+
+// The tensors as plain buffers that live as long as any of their tiles.
+Problem ProblemOfWholes(std::span<const TiledTensor> tensors, const Memory& memory);
+
+}  // namespace tessera::problem

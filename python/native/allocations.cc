@@ -1,0 +1,150 @@
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+#include <tessera/allocate.h>
+#include <tessera/certificate.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "answers.h"
+#include "call.h"
+#include "module.h"
+
+// Problems, allocations and certificates. Columns of buffers are read where NumPy has them, and
+// offsets are shown where the library has them.
+namespace tessera::python {
+
+namespace {
+
+using Array = py::array_t<std::int64_t>;
+
+// One column, and the array that keeps its numbers: the caller's, or a copy if that holds other
+// integers than 64 bits of this machine.
+struct HeldColumn {
+  Array array;
+  Column column;
+};
+
+HeldColumn Hold(const char* name, const py::object& given, std::optional<py::ssize_t>& count) {
+  constexpr py::ssize_t kSize = sizeof(std::int64_t);
+  const py::array any = py::array::ensure(given);
+  if (!any || any.ndim() != 1)
+    throw py::value_error(std::string(name) + " has another shape than (n,)");
+  if (!count) count = any.shape(0);
+  if (any.shape(0) != *count)
+    throw py::value_error(std::string(name) + " has " + std::to_string(any.shape(0)) +
+                          " numbers; the columns before it have " + std::to_string(*count));
+  if (any.dtype().kind() != 'i' && any.dtype().kind() != 'u' && *count > 0)
+    throw py::type_error(std::string(name) + " does not hold integers");
+  Array array = any;
+  if (array.strides(0) % kSize != 0)
+    array = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>(any);
+  const Column column{array.data(), array.strides(0) / kSize};
+  return {std::move(array), column};
+}
+
+Problem FromColumns(const py::object& lower, const py::object& upper, const py::object& size,
+                    const py::object& alignment, const py::object& offset, const py::object& hint,
+                    std::optional<std::int64_t> capacity) {
+  BufferColumns columns;
+  std::optional<py::ssize_t> count;
+  std::vector<HeldColumn> held;
+  const auto take = [&](const char* name, const py::object& given, Column& column) {
+    if (given.is_none()) return;
+    column = held.emplace_back(Hold(name, given, count)).column;
+  };
+  take("lower", lower, columns.lower);
+  take("upper", upper, columns.upper);
+  take("size", size, columns.size);
+  take("alignment", alignment, columns.alignment);
+  take("offset", offset, columns.offset);
+  take("hint", hint, columns.hint);
+  columns.count = static_cast<std::size_t>(count.value_or(0));
+  return ValueOf(Problem::FromColumns(columns, capacity));
+}
+
+// A view of the offsets. The allocation, which is a value that never changes, lives as long.
+py::array OffsetsOf(const Allocation& allocation) {
+  const std::vector<std::int64_t>& offsets = allocation.Offsets();
+  py::array view(py::dtype::of<std::int64_t>(), {offsets.size()}, {sizeof(std::int64_t)},
+                 offsets.data(), py::cast(allocation));
+  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+
+void DefineProblem(py::module_& module) {
+  py::class_<Problem>(module, "Problem")
+      .def_static("load", [](const std::string& path) { return ValueOf(Problem::Load(path)); })
+      .def_static("parse",
+                  [](const std::string& text, const std::string& name) {
+                    return ValueOf(Problem::Parse(text, name));
+                  })
+      .def_static("from_columns", &FromColumns)
+      .def("in_memory_of",
+           [](const Problem& problem, const Profile& profile) {
+             return ValueOf(problem.InMemoryOf(profile));
+           })
+      .def_property_readonly("candidates", &Problem::Candidates)
+      .def("at_candidate",
+           [](const Problem& problem, const std::string& candidate) {
+             return ValueOf(problem.AtCandidate(candidate));
+           })
+      .def_property_readonly("buffer_count", &Problem::BufferCount)
+      .def("render", [](const Problem& problem, const std::string& format) {
+        return ValueOf(problem.Render(format));
+      });
+  module.def("explain", [](const Problem& problem, const AllocateOptions& options) {
+    return Fields(Run(options, [=](const auto& given) { return Explain(problem, given); }));
+  });
+}
+
+void DefineAllocation(py::module_& module) {
+  py::class_<Allocation>(module, "Allocation")
+      .def_static("parse",
+                  [](const Problem& problem, const std::string& json) {
+                    return ValueOf(Allocation::Parse(problem, json));
+                  })
+      .def_property_readonly("offsets", &OffsetsOf)
+      .def_property_readonly("peak", &Allocation::Peak)
+      .def("render", [](const Allocation& allocation,
+                        const std::string& format) { return ValueOf(allocation.Render(format)); })
+      .def("save", [](const Allocation& allocation,
+                      const std::string& path) { ValueOf(allocation.Save(path)); })
+      .def("check", [](const Allocation& allocation, std::optional<std::int64_t> capacity) {
+        return Fields(ValueOf(Check(allocation, capacity)));
+      });
+}
+
+void DefineCertificate(py::module_& module) {
+  py::class_<Certificate>(module, "Certificate")
+      .def_static("load",
+                  [](const std::string& folder) { return ValueOf(Certificate::Load(folder)); })
+      .def_static("from_files",
+                  [](const std::vector<std::pair<std::string, std::string>>& files) {
+                    return ValueOf(Certificate::FromFiles(files));
+                  })
+      .def("save", [](const Certificate& certificate,
+                      const std::string& folder) { ValueOf(certificate.Save(folder)); })
+      .def_property_readonly("files",
+                             [](const Certificate& certificate) {
+                               py::list files;
+                               for (const auto& [name, content] : certificate.Files())
+                                 files.append(py::make_tuple(name, py::bytes(content)));
+                               return files;
+                             })
+      .def("check", [](const Certificate& certificate, const CallOptions& options) {
+        return Fields(Run(options, [=](const auto& given) { return Check(certificate, given); }));
+      });
+}
+
+}  // namespace
+
+void DefineAllocations(py::module_& module) {
+  DefineProblem(module);
+  DefineAllocation(module);
+  DefineCertificate(module);
+}
+
+}  // namespace tessera::python

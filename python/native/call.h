@@ -1,0 +1,142 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <tessera/call.h>
+#include <tessera/result.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// How Python calls the library: errors become exceptions, and long calls run without the
+// interpreter's lock and end at Ctrl-C.
+namespace tessera::python {
+
+namespace py = pybind11;
+
+// Raises the exception of tessera.errors for the status of the error.
+[[noreturn]] void Raise(const Error& error);
+
+template <typename T>
+T ValueOf(Result<T> result) {
+  if (!result) Raise(result.Error());
+  return *std::move(result);
+}
+
+// Calls that were cancelled and whose threads have not ended yet. The module holds it, and waits
+// for them before the process ends.
+class EndingCalls {
+ public:
+  EndingCalls() = default;
+  EndingCalls(const EndingCalls&) = delete;
+  EndingCalls& operator=(const EndingCalls&) = delete;
+
+  // The object of the module.
+  static EndingCalls& Get();
+
+  void Add(std::future<void> call);
+  void WaitForAll();
+
+ private:
+  std::vector<std::future<void>> calls_;  // under the interpreter's lock
+};
+
+// Passes lines to the callback of a caller. The first exception that it raises cancels the call,
+// and is kept.
+class Progress {
+ public:
+  Progress(std::function<void(std::string_view)> tell, Canceller canceller)
+      : tell_(std::move(tell)), canceller_(std::move(canceller)) {}
+
+  void Tell(std::string_view line) {
+    if (canceller_.IsCancelled()) return;
+    try {
+      tell_(line);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!exception_) exception_ = std::current_exception();
+      canceller_.Cancel();
+    }
+  }
+  void Rethrow() {
+    const std::lock_guard lock(mutex_);
+    if (exception_) std::rethrow_exception(std::exchange(exception_, nullptr));
+  }
+
+ private:
+  std::function<void(std::string_view)> tell_;
+  Canceller canceller_;
+  std::mutex mutex_;
+  std::exception_ptr exception_;
+};
+
+// Runs `call(options)`, which takes long, on a thread of its own.
+//
+//     the caller's thread     waits without the lock | wakes, takes it, asks for signals | waits
+//     the call's thread       searches ............................ polls the canceller ... ends
+//
+// Python handles signals only on its main thread and only with the lock, and a search has neither.
+// So the caller's thread wakes up to ask for them. A signal whose handler raises, such as Ctrl-C,
+// cancels the call, and its exception leaves at once; the call's thread ends a little later. So
+// `call` must own what it uses.
+template <typename Options, typename Call>
+auto Run(Options options, Call call) {
+  using Answer = decltype(call(std::as_const(options)));
+  constexpr std::chrono::milliseconds kBetweenLooks{20};
+  const Canceller canceller = options.canceller.value_or(Canceller());
+  options.canceller = canceller;
+  std::shared_ptr<Progress> progress;
+  if (options.progress) {
+    progress = std::make_shared<Progress>(std::move(options.progress), canceller);
+    options.progress = [progress](std::string_view line) { progress->Tell(line); };
+  }
+  const auto answer = std::make_shared<std::optional<Answer>>();
+  std::optional<py::error_already_set> interruption;
+  std::future<void> end;
+  {
+    const py::gil_scoped_release unlocked;
+    end = std::async(std::launch::async, [options = std::move(options), call = std::move(call),
+                                          answer] { answer->emplace(call(options)); });
+    while (end.wait_for(kBetweenLooks) != std::future_status::ready && !interruption) {
+      const py::gil_scoped_acquire locked;
+      if (PyErr_CheckSignals() == 0) continue;
+      interruption.emplace();
+      canceller.Cancel();
+    }
+  }
+  if (interruption) {
+    EndingCalls::Get().Add(std::move(end));
+    throw *interruption;
+  }
+  end.get();
+  if (progress) progress->Rethrow();
+  return ValueOf(std::move(**answer));
+}
+
+// The same for a call that mostly ends in less time than a thread costs: the caller's thread makes
+// it, with a deadline that no signal notices. What the deadline cut off is made again, by Run. No
+// other answer depends on a deadline.
+template <typename Options, typename Call>
+auto RunShort(const Options& options, Call call) {
+  constexpr double kShort_s = 0.01;
+  if (!options.progress) {  // lines would be told twice
+    Options limited = options;
+    limited.timeout_s = std::min(options.timeout_s.value_or(kShort_s), kShort_s);
+    auto answer = [&] {
+      const py::gil_scoped_release unlocked;
+      return call(std::as_const(limited));
+    }();
+    if (answer && !answer->stopped) return *std::move(answer);
+  }
+  return Run(options, std::move(call));
+}
+
+}  // namespace tessera::python

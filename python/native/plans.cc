@@ -1,0 +1,74 @@
+#include <pybind11/stl.h>
+#include <tessera/plan.h>
+
+#include <string>
+
+#include "answers.h"
+#include "call.h"
+#include "module.h"
+
+// Plans, and the calls about finished ones.
+namespace tessera::python {
+
+namespace {
+
+// Rows of tables, in the order of the fields of the Python classes.
+py::list MetricsOf(const Plan& plan) {
+  py::list rows;
+  for (const PlanMetric& metric : plan.Metrics())
+    rows.append(py::make_tuple(metric.name, metric.unit, metric.value, metric.lower_bound));
+  return rows;
+}
+
+py::list SubgraphsOf(const Plan& plan) {
+  py::list rows;
+  for (const PlanSubgraph& subgraph : plan.Subgraphs()) {
+    rows.append(py::make_tuple(py::tuple(py::cast(subgraph.operators)),
+                               py::tuple(py::cast(subgraph.tile)), subgraph.tiles, subgraph.policy,
+                               subgraph.latency_cycles, subgraph.energy_pj, subgraph.off_chip_bytes,
+                               subgraph.peak_bytes, subgraph.macs, subgraph.bound_by));
+  }
+  return rows;
+}
+
+py::list BuffersOf(const Plan& plan) {
+  py::list rows;
+  for (const PlanBuffer& buffer : plan.Buffers())
+    rows.append(
+        py::make_tuple(buffer.name, buffer.offset, buffer.size, py::tuple(py::cast(buffer.steps))));
+  return rows;
+}
+
+}  // namespace
+
+void DefinePlans(py::module_& module) {
+  py::class_<Plan>(module, "Plan")
+      .def_static("load", [](const std::string& path) { return ValueOf(Plan::Load(path)); })
+      .def_static("parse", [](const std::string& json,
+                              const std::string& name) { return ValueOf(Plan::Parse(json, name)); })
+      .def_property_readonly("is_optimal", &Plan::IsOptimal)
+      .def_property_readonly("is_cut_off", &Plan::IsCutOff)
+      .def_property_readonly("score", &Plan::Score)
+      .def_property_readonly("bound", &Plan::Bound)
+      .def_property_readonly("notes", &Plan::Notes)
+      .def_property_readonly("proof", &Plan::Proof)
+      .def("metrics", &MetricsOf)
+      .def("subgraphs", &SubgraphsOf)
+      .def("buffers", &BuffersOf)
+      .def("render",
+           [](const Plan& plan, const std::string& format) { return ValueOf(plan.Render(format)); })
+      .def("save", [](const Plan& plan, const std::string& path) { ValueOf(plan.Save(path)); })
+      .def("check",
+           [](const Plan& plan, const CheckOptions& options) {
+             return Fields(Run(options, [=](const auto& given) { return Check(plan, given); }));
+           })
+      .def("execute", [](const Plan& plan, const CallOptions& options) {
+        return Fields(Run(options, [=](const auto& given) { return Execute(plan, given); }));
+      });
+  module.def("evaluate", [](const std::string& json, const EvaluateOptions& options,
+                            const std::string& name) {
+    return Fields(Run(options, [=](const auto& given) { return Evaluate(json, given, name); }));
+  });
+}
+
+}  // namespace tessera::python

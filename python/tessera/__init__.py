@@ -1,0 +1,87 @@
+"""Plans the memory of neural accelerators before the program runs.
+
+    import tessera as ts
+
+    network = ts.load_network("mobilenet_v2.yaml")
+    profile = ts.Profile("edge_npu_1mib.yaml").with_({"memories.sram.capacity_bytes": 512 * 1024})
+    plan = ts.plan(network, profile, minimize="latency", timeout=5)
+    print(plan.totals["latency"], "cycles in", len(plan.subgraphs), "subgraphs")
+    plan.save("plan.html")
+
+Sizes and addresses are in bytes, times of a plan in cycles, energies in pJ, and limits of calls in
+seconds. Networks, profiles, plans, problems and allocations never change; threads may share them,
+and pickle takes them to other processes. Long calls let other threads run, and end at Ctrl-C.
+"""
+
+from ._native import Canceller
+from ._native import version as __version__
+from .allocations import Allocation, Certificate, Problem
+from .errors import (
+    BadInput,
+    Error,
+    Infeasible,
+    InternalError,
+    NoAnswer,
+    Stopped,
+    Unknown,
+    Unsupported,
+)
+from .inputs import Network, Profile, load_network
+from .plans import Buffer, Plan, Subgraph, Total, Totals, evaluate
+from .questions import decode, explain, find_candidates, make_problem, modes
+from .reports import (
+    CertificateReport,
+    CheckReport,
+    ExecuteReport,
+    Explanation,
+    MemoryModes,
+    ModesAnswer,
+    Tile,
+    TileAnswer,
+)
+from .sessions import Session, SessionCounts, allocate, find_tiles, plan
+from .tables import Table
+
+__all__ = [
+    "Allocation",
+    "BadInput",
+    "Buffer",
+    "Canceller",
+    "Certificate",
+    "CertificateReport",
+    "CheckReport",
+    "Error",
+    "ExecuteReport",
+    "Explanation",
+    "Infeasible",
+    "InternalError",
+    "MemoryModes",
+    "ModesAnswer",
+    "Network",
+    "NoAnswer",
+    "Plan",
+    "Problem",
+    "Profile",
+    "Session",
+    "SessionCounts",
+    "Stopped",
+    "Subgraph",
+    "Table",
+    "Tile",
+    "TileAnswer",
+    "Total",
+    "Totals",
+    "Unknown",
+    "Unsupported",
+    "__version__",
+    "allocate",
+    "decode",
+    "evaluate",
+    "explain",
+    "find_candidates",
+    "find_tiles",
+    "load_network",
+    "make_problem",
+    "modes",
+    "plan",
+]

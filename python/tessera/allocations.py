@@ -1,0 +1,233 @@
+"""Addresses for buffers with lifespans, without a network."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .inputs import Path, Profile
+from .options import fill
+from .reports import CertificateReport, CheckReport
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+    Integers = numpy.typing.NDArray[numpy.integer[Any]]
+
+
+class Problem:
+    """Buffers, memories, and what placements must keep (docs/problem-format.md)."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Problem) -> None:
+        """For this package; others call `load`, `parse` or `from_columns`."""
+        self._native = native
+
+    @classmethod
+    def load(cls, path: Path) -> Problem:
+        """Reads a problem in CSV or JSON. Raises BadInput."""
+        return cls(_native.Problem.load(os.fspath(path)))
+
+    @classmethod
+    def parse(cls, document: str | Mapping[str, Any], name: str = "problem") -> Problem:
+        """The same from a text in CSV or JSON, or from a dictionary."""
+        text = document if isinstance(document, str) else json.dumps(document)
+        return cls(_native.Problem.parse(text, name))
+
+    @classmethod
+    def from_columns(
+        cls,
+        lower: Integers,
+        upper: Integers,
+        size: Integers,
+        *,
+        alignment: Integers | None = None,
+        offset: Integers | None = None,
+        hint: Integers | None = None,
+        capacity: int | None = None,
+    ) -> Problem:
+        """Buffers "b0", "b1", ... in one memory, from integer arrays of shape (n,).
+
+        Args:
+            lower, upper: each buffer lives in the steps from lower up to, but without, upper.
+            size: bytes, 1 or more.
+            alignment: bytes; without it 1.
+            offset: fixed addresses in bytes; -1 leaves one free.
+            hint: addresses in bytes that are tried first; -1 for none.
+            capacity: of the memory, in bytes; without it the memory has no end.
+
+        Arrays of 64-bit integers are read in place, whatever their strides; others are converted.
+        """
+        native = _native.Problem.from_columns(
+            lower, upper, size, alignment, offset, hint, capacity
+        )
+        return cls(native)
+
+    def in_memory_of(self, profile: Profile) -> Problem:
+        """The same buffers in the tile memory of the profile, under its rules."""
+        return Problem(self._native.in_memory_of(profile._native))
+
+    @property
+    def candidates(self) -> list[str]:
+        """The tile candidates of the file; one must be chosen before buffers are placed."""
+        return self._native.candidates
+
+    def at_candidate(self, candidate: str) -> Problem:
+        """The problem with the sizes of that tile candidate."""
+        return Problem(self._native.at_candidate(candidate))
+
+    def render(self, format: str) -> str:
+        """The problem as "json", or as "csv" where that can express it."""
+        return self._native.render(format)
+
+    def encode(
+        self,
+        format: str = "dimacs",
+        *,
+        capacity: int | None = None,
+        candidate: str = "",
+        integers: str = "auto",
+    ) -> str:
+        """The formula that is satisfiable exactly if everything fits (docs/encode.md).
+
+        Args:
+            format: "dimacs", "smtlib" or "text".
+            capacity: of the first memory, in bytes; without it the problem's.
+            integers: how DIMACS states addresses: "order", "bits" or "auto".
+        """
+        return _native.encode(self._native, format, capacity, candidate, integers)[0]
+
+    def __len__(self) -> int:
+        return self._native.buffer_count
+
+    def __repr__(self) -> str:
+        return f"<Problem: {len(self)} buffers>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Problem.parse, (self.render("json"),)
+
+
+class Allocation:
+    """An address for each buffer of a problem, which independent code has accepted.
+
+    Attributes:
+        problem: the problem whose buffers are placed.
+        outcome: "optimal": no placement has a lower peak or cost; or "feasible".
+        lower_bound: bytes; no placement has a lower peak.
+        cost: of the placement, where the problem states costs.
+        engine: that found it.
+        reason: why no better one is known.
+        certificate: the proof that nothing fits below the peak, if it was asked for and found.
+        stopped: a deadline, a memory limit or a cancellation cut the search off.
+    """
+
+    __slots__ = (
+        "problem",
+        "outcome",
+        "lower_bound",
+        "cost",
+        "engine",
+        "reason",
+        "certificate",
+        "stopped",
+        "_native",
+    )
+
+    def __init__(self, problem: Problem, answer: Mapping[str, Any]) -> None:
+        """For this package; others call `tessera.allocate`."""
+        certificate = answer["certificate"]
+        self.problem = problem
+        self.outcome: str = answer["outcome"]
+        self.lower_bound: int = answer["lower_bound"]
+        self.cost: int | None = answer["cost"]
+        self.engine: str = answer["engine"]
+        self.reason: str = answer["reason"]
+        self.certificate = None if certificate is None else Certificate(certificate)
+        self.stopped: bool = answer["stopped"]
+        self._native: _native.Allocation = answer["allocation"]
+
+    @property
+    def offsets(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Addresses in bytes, in the order of the buffers: a read-only array of shape (n,)."""
+        return self._native.offsets
+
+    @property
+    def peak(self) -> int:
+        """The bytes that are used of the first memory."""
+        return self._native.peak
+
+    def render(self, format: str) -> str:
+        """The allocation as "json", "csv" or "svg"."""
+        return self._native.render(format)
+
+    def save(self, path: Path) -> None:
+        """Writes it in the format of the suffix; the file is replaced in one step."""
+        self._native.save(os.fspath(path))
+
+    def check(self, capacity: int | None = None) -> CheckReport:
+        """Checks every requirement of the problem as its definition states it.
+
+        `capacity` is of the first memory, in bytes; without it the allocation's or the problem's.
+        """
+        return CheckReport(**self._native.check(capacity))
+
+    def __repr__(self) -> str:
+        return f"<Allocation: {self.outcome}, {len(self.problem)} buffers, peak {self.peak} bytes>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.outcome}, peak {self.peak:,} bytes</p>{self.render('svg')}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rest = ("outcome", "lower_bound", "cost", "engine", "reason", "stopped")
+        state = {name: getattr(self, name) for name in rest}
+        return _restore_allocation, (self.problem, self.render("json"), self.certificate, state)
+
+
+class Certificate:
+    """A proof that buffers do not fit, or that a network has no plan."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Certificate) -> None:
+        """For this package; others call `load`."""
+        self._native = native
+
+    @classmethod
+    def load(cls, folder: Path) -> Certificate:
+        """Reads the certificate in a folder (docs/certificate-format.md)."""
+        return cls(_native.Certificate.load(os.fspath(folder)))
+
+    def save(self, folder: Path) -> None:
+        """Writes its files into the folder, which is made if there is none."""
+        self._native.save(os.fspath(folder))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Names, relative to the folder, and contents."""
+        return dict(self._native.files)
+
+    def check(self, *, timeout: float | None = None) -> CertificateReport:
+        """Checks the proof by code that knows no solver and no search; `timeout` in seconds."""
+        options = fill(_native.CallOptions(), timeout_s=timeout)
+        return CertificateReport(**self._native.check(options))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_certificate, (self._native.files,)
+
+
+def _restore_certificate(files: list[tuple[str, bytes]]) -> Certificate:
+    return Certificate(_native.Certificate.from_files(files))
+
+
+def _restore_allocation(
+    problem: Problem, json: str, certificate: Certificate | None, state: dict[str, Any]
+) -> Allocation:
+    native = _native.Allocation.parse(problem._native, json)
+    allocation = Allocation(problem, {**state, "allocation": native, "certificate": None})
+    allocation.certificate = certificate
+    return allocation

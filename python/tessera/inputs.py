@@ -1,0 +1,179 @@
+"""Networks and profiles."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Union
+
+from . import _native
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Profile:
+    """An accelerator: memories with banks and modes, engines, links, energies.
+
+    docs/profile-format.md describes the files. A profile never changes.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, path: Path) -> None:
+        """Reads a YAML file, and the files that it extends. Raises BadInput."""
+        self._native = _native.Profile.load(os.fspath(path))
+
+    @classmethod
+    def _of(cls, native: _native.Profile) -> Profile:
+        profile = cls.__new__(cls)
+        profile._native = native
+        return profile
+
+    @classmethod
+    def parse(cls, document: str | Mapping[str, Any], name: str = "profile") -> Profile:
+        """A profile from YAML or from such a dictionary as `to_dict` gives.
+
+        It may extend nothing. `name` is for messages. Raises BadInput.
+        """
+        text = document if isinstance(document, str) else json.dumps(document)
+        return cls._of(_native.Profile.parse(text, name))
+
+    def with_(self, changes: Mapping[str, Any]) -> Profile:
+        """The same profile with other values in some places.
+
+        A key is the path of an entry of `to_dict()`: names and indices with points between them,
+        as "memories.sram.capacity_bytes", or a JSON pointer, as "/memories/sram/capacity_bytes". A
+        value is a number, a bool, a text, a list or a dictionary, in the unit of the entry. Changes
+        take effect in their order, and each result is checked like a file. Raises BadInput.
+        """
+        native = self._native
+        for path, value in changes.items():
+            pointer = path if path.startswith("/") else "/" + path.replace(".", "/")
+            native = native.with_value(pointer, json.dumps(value))
+        return self._of(native)
+
+    @property
+    def name(self) -> str:
+        """The name that the file states."""
+        return self._native.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """The complete profile with every default, as `parse` accepts it."""
+        document: dict[str, Any] = json.loads(self._native.json)
+        return document
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_profile, (self._native.serialize(),)
+
+
+class Network:
+    """A network: tensors, and operators in an order. It never changes."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Network) -> None:
+        """For this package; others call `load_network` or `parse`."""
+        self._native = native
+
+    @classmethod
+    def parse(
+        cls,
+        document: str | bytes | Mapping[str, Any],
+        *,
+        name: str = "network.yaml",
+        floats_as: str = "",
+        dims: Mapping[str, int] | None = None,
+        states: Mapping[str, str] | None = None,
+        operators: str = "",
+        profile: Profile | None = None,
+    ) -> Network:
+        """A network from the bytes of a file, or from a dictionary (docs/network-format.md).
+
+        `name` is for messages, and its suffix tells the format. The rest is as for `load_network`.
+        """
+        data = document if isinstance(document, (str, bytes)) else json.dumps(document)
+        options = _import_options(dims, states, floats_as, operators, profile)
+        return cls(_native.Network.parse(data, name, *options))
+
+    @property
+    def name(self) -> str:
+        """The name that the file states."""
+        return self._native.name
+
+    @property
+    def operator_count(self) -> int:
+        """The number of operators after the import."""
+        return self._native.operator_count
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader folded, dropped or could not use."""
+        return self._native.notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The network with every shape, data type and constant stated, as `parse` accepts it.
+
+        Shapes count elements along each axis, batch first and channels second.
+        """
+        document: dict[str, Any] = json.loads(self._native.json())
+        return document
+
+    def __repr__(self) -> str:
+        return f"<Network {self.name}: {self.operator_count} operators>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_network, (self._native.serialize(),)
+
+
+def load_network(
+    path: Path,
+    *,
+    floats_as: str = "",
+    dims: Mapping[str, int] | None = None,
+    states: Mapping[str, str] | None = None,
+    operators: str = "",
+    profile: Profile | None = None,
+) -> Network:
+    """Reads a network from a file in YAML, JSON or ONNX.
+
+    Args:
+        path: the file; its suffix and its first bytes tell the format.
+        floats_as: the data type to plan with where the file has floats, as "int8".
+        dims: extents of symbolic dimensions, in elements: {"batch": 1}.
+        states: a network input, and the output that is its value in the next run.
+        operators: YAML that describes operators of other domains under `ops`.
+        profile: may describe operators too.
+
+    YAML and JSON networks take none of the options. Raises BadInput with file, line and column, or
+    Unsupported.
+    """
+    options = _import_options(dims, states, floats_as, operators, profile)
+    return Network(_native.Network.load(os.fspath(path), *options))
+
+
+def _import_options(
+    dims: Mapping[str, int] | None,
+    states: Mapping[str, str] | None,
+    floats_as: str,
+    operators: str,
+    profile: Profile | None,
+) -> tuple[list[tuple[str, int]], list[tuple[str, str]], str, str, _native.Profile | None]:
+    return (
+        list((dims or {}).items()),
+        list((states or {}).items()),
+        floats_as,
+        operators,
+        None if profile is None else profile._native,
+    )
+
+
+def _restore_profile(data: bytes) -> Profile:
+    return Profile._of(_native.Profile.deserialize(data))
+
+
+def _restore_network(data: bytes) -> Network:
+    return Network(_native.Network.deserialize(data))

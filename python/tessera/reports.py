@@ -1,0 +1,105 @@
+"""Answers that are plain values: they can be compared, pickled and printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The result of a check by code that shares nothing with the search."""
+
+    accepted: bool  # checked in full, and nothing is wrong
+    findings: list[str]  # what is wrong
+    open: str  # why it is neither accepted nor refused
+
+
+@dataclass(frozen=True)
+class ExecuteReport(CheckReport):
+    """The same for a plan that ran on memories whose bytes know their contents."""
+
+    tiles: int
+    steps: int
+    operators: int  # executions
+    transfers: int
+    bytes_moved: int
+    cells_checked: int
+
+
+@dataclass(frozen=True)
+class CertificateReport(CheckReport):
+    """The same for a proof."""
+
+    claim: str  # what is proven: "nothing fits into 11 bytes"; empty unless accepted
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why buffers do not fit (docs/reasons.md)."""
+
+    outcome: str  # "infeasible": the rest explains it; "feasible": all fits; "unknown"
+    summary: str  # in one sentence
+    conditions: list[str]  # that cannot hold together
+    minimal: bool  # without any one of them the others can
+    changes: list[str]  # single changes that make everything fit; each was tried
+    all_tried: bool  # other changes of these kinds are proven not to help
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One tile shape under one policy, or one tile candidate of a problem."""
+
+    shape: str  # "1x24x7x56" elements, or the name of the candidate
+    policy: str  # empty for a candidate
+    outcome: str  # "optimal", "feasible": it fits; "infeasible": proven not to; "unknown"
+    is_corner: bool  # it fits, and no known shape that contains it does
+    is_proven_corner: bool  # no such shape exists
+    tiles: int  # that cover the output; 0 for a candidate
+    lower_bound: int  # bytes; no placement has a lower peak
+    peak: int | None  # bytes, of the placement that was found
+    latency_cycles: int | None  # of all tiles, where it fits; not of candidates
+    energy_pj: float | None
+    off_chip_bytes: int | None
+    reason: str  # why it does not fit, or is not known to
+
+
+@dataclass(frozen=True)
+class TileAnswer:
+    """The largest tiles that fit."""
+
+    outcome: str  # "feasible": some tile fits; "infeasible": proven that none does; "unknown"
+    tiles: list[Tile]  # the corners; the one tile asked about; or all
+    largest: str  # the shape with most elements that fits; empty: none
+    largest_is_proven: bool  # no larger one fits
+    explanation: list[str]  # why the smallest of the larger tiles does not fit
+    text: str  # the answer as `tessera tile` prints it
+    json: str  # the same with --format json
+    stopped: bool  # a deadline, a memory limit or a cancellation cut it off
+
+    @classmethod
+    def _of(cls, answer: dict[str, Any]) -> TileAnswer:
+        tiles = [Tile(**tile) for tile in answer.pop("tiles")]
+        return cls(tiles=tiles, **answer)
+
+
+@dataclass(frozen=True)
+class MemoryModes:
+    """The modes of one memory."""
+
+    memory: str
+    keep: list[str]
+    remove: list[str]
+    frees: list[str]  # accesses that only removed modes allow: "dma.read of bank 1"
+
+
+@dataclass(frozen=True)
+class ModesAnswer:
+    """The modes of its banks that a chip does not need (docs/modes.md)."""
+
+    outcome: str  # "optimal": fewer are proven not to be enough; "feasible"; "infeasible"; "unknown"
+    memories: list[MemoryModes]
+    reduced: str  # the profile, or the last problem, without the removed modes, as JSON
+    text: str  # the answer as `tessera modes` prints it
+    json: str  # the same with --format json
+    stopped: bool  # a deadline, a memory limit or a cancellation cut it off

@@ -1,0 +1,364 @@
+#include "tessera/search/engines/guided/guided.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/encoder/formulation/formulation.h"
+#include "tessera/encoder/formulation/refinements.h"
+#include "tessera/problem/structure.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/engines/greedy/greedy.h"
+#include "tessera/search/engines/guided/candidates.h"
+#include "tessera/search/engines/guided/constraint_target.h"
+#include "tessera/search/engines/guided/search_tree.h"
+#include "tessera/search/engines/lazy/packing.h"
+
+namespace tessera::search::engines::guided {
+
+namespace formulation = encoder::formulation;
+
+using problem::Bytes;
+using problem::Ladder;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+// What stays the same for all capacities: a Problem with the sizes of one candidate, its packing,
+// and its constraints that the packing does not state, if it has any.
+struct Prepared {
+  Problem problem;
+  lazy::Packing packing;
+  std::optional<formulation::AddressConstraints> addresses;
+};
+
+// nullptr after a stop.
+std::unique_ptr<Prepared> Prepare(Problem problem, const base::Stop& stop) {
+  auto prepared = std::make_unique<Prepared>();
+  prepared->problem = std::move(problem);
+  const Problem& sized = prepared->problem;
+  Bytes unit = 0;
+  if (lazy::FindUnpacked(sized)) {
+    prepared->addresses =
+        formulation::FindAddressConstraints(sized, nullptr, formulation::kPairLimit, &stop);
+    for (const Bytes granularity : prepared->addresses->granularities)
+      unit = std::gcd(unit, granularity);
+  }
+  auto packing = lazy::MakePacking(sized, nullptr, stop, unit);
+  if (!packing) return nullptr;
+  prepared->packing = *std::move(packing);
+  if (prepared->addresses) {
+    for (Bytes& granularity : prepared->addresses->granularities)
+      granularity = prepared->packing.granularity;
+    prepared->packing.reach.reset();
+  }
+  return prepared;
+}
+
+// The search under one capacity at a time. Lessons of a packing alone are kept for lower ones.
+class Search {
+ public:
+  // `prepared` and `options` outlive it.
+  Search(const Prepared& prepared, const GuidedOptions& options, Bytes capacity,
+         const base::Stop& stop)
+      : prepared_(prepared),
+        capacity_(capacity),
+        query_(QueryFor(capacity)),
+        propagation_(prepared.packing, kLazyRules, query_, true, &stop),
+        blame_(prepared.packing.buffers) {
+    consistent_ = propagation_.Start(query_, !prepared.addresses);
+    propagation_.WakeSections();
+    if (consistent_ && prepared.addresses) consistent_ = Write(stop);
+    tree_.emplace(propagation_, RecipesFor(options), blame_, options);
+  }
+
+  bool IsCutOff() const { return target_ && target_->Full(); }
+  bool MayAsk(Bytes capacity) const {
+    return capacity == capacity_ || (capacity < capacity_ && !target_);
+  }
+
+  // MayAsk the capacity.
+  SearchTree::Verdict Solve(Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
+    if (capacity != capacity_) {
+      capacity_ = capacity;
+      query_ = QueryFor(capacity);
+      tree_->ReturnToRoot();
+      consistent_ = propagation_.Start(query_, true) && tree_->Resume();
+      propagation_.WakeSections();
+    }
+    if (!consistent_) return SearchTree::Verdict::kRefuted;
+    return tree_->Run(budget, stop);
+  }
+
+  problem::Allocation Placement() {
+    if (target_) {
+      target_->KeepModel();
+      return formulation_->Decode();
+    }
+    problem::Allocation allocation;
+    for (int i = 0; i < prepared_.packing.buffers; ++i)
+      allocation.offsets.push_back(propagation_.trail()[2 * i] * prepared_.packing.granularity);
+    allocation.modes = problem::ConstantModes(prepared_.problem);
+    return allocation;
+  }
+
+  const SearchTree& tree() const { return *tree_; }
+
+ private:
+  inline static const lazy::LazyOptions kLazyRules = {};
+
+  std::vector<Candidates> RecipesFor(const GuidedOptions& options) {
+    std::vector<Candidates> recipes;
+    for (const Recipe& recipe : prepared_.addresses ? options.recipes_in_banks : options.recipes)
+      recipes.emplace_back(prepared_.problem, propagation_.axis(), blame_, recipe);
+    return recipes;
+  }
+
+  lazy::PackingQuery QueryFor(Bytes capacity) const {
+    const lazy::Packing& packing = prepared_.packing;
+    lazy::PackingQuery query{lazy::SizesOf(packing, prepared_.problem, nullptr, 0), {}};
+    for (size_t m = 0; m < prepared_.problem.memories.size(); ++m) {
+      const Bytes bytes = m == 0 ? capacity : prepared_.problem.memories[m].capacity;
+      query.ceilings.push_back(
+          std::min(std::max<Bytes>(bytes, 0) / packing.granularity, packing.HighestCeiling()));
+    }
+    return query;
+  }
+
+  // Writes what the packing does not state. False on a contradiction at the root.
+  bool Write(const base::Stop& stop) {
+    question_.emplace(formulation::FormulationInput{
+        prepared_.problem,
+        nullptr,
+        *prepared_.addresses,
+        capacity_,
+        {.positions = false, .symmetry = false, .loose_ends = false}});
+    target_.emplace(propagation_);
+    target_->ObeyStop(&stop);
+    formulation_.emplace(*question_, *target_);
+    formulation_->Write();
+    target_->ObeyStop(nullptr);
+    for (const std::vector<int>& group :
+         formulation::FindInterchangeable(prepared_.problem, nullptr))
+      OrderGroup(group);
+    return target_->Finish();
+  }
+
+  // Exchanging the places of two members gives another solution.
+  void OrderGroup(const std::vector<int>& group) {
+    for (size_t above = 1; above < group.size(); ++above) {
+      for (size_t below = 0; below < above; ++below) {
+        const View order = prepared_.packing.BelowView(group[below], group[above]);
+        if (order >= 0) target_->Require(lazy::OrderLiteral(order));
+      }
+    }
+  }
+
+  const Prepared& prepared_;
+  Bytes capacity_;
+  lazy::PackingQuery query_;
+  lazy::Propagation propagation_;
+  Blame blame_;
+  std::optional<SearchTree> tree_;
+  std::optional<formulation::FormulationInput> question_;
+  std::optional<ConstraintTarget> target_;
+  std::optional<formulation::Formulation> formulation_;
+  bool consistent_ = false;
+};
+
+// A session for an independent part of a Problem.
+class PartSession final : public problem::Session {
+ public:
+  PartSession(const Problem& problem, const Ladder* ladder, const GuidedOptions& options)
+      : problem_(problem), ladder_(ladder), options_(options) {}
+
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
+    Result result;
+    result.engine = "guided";
+    if (!Open(candidate, capacity, budget, stop, result)) return result;
+    const problem::Statistics before = search_->tree().statistics();
+    const SearchTree::Verdict verdict = search_->Solve(capacity, budget, stop);
+    const problem::Statistics& after = search_->tree().statistics();
+    result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
+                         after.conflicts - before.conflicts};
+    Conclude(verdict, capacity, stop, result);
+    return result;
+  }
+
+ private:
+  // Prepares the search for the query. False, with status and reason, if there is an answer
+  // already.
+  bool Open(size_t candidate, Bytes capacity, const base::Budget& budget, const base::Stop& stop,
+            Result& result);
+  bool Refuse(Result& result, Status status, std::string reason) const {
+    result.status = status;
+    result.reason = std::move(reason);
+    return false;
+  }
+  std::optional<std::string> FindUnsupported(Bytes capacity, const base::Stop& stop) const;
+  void Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
+                Result& result);
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  const GuidedOptions& options_;
+  size_t candidate_ = 0;
+  std::unique_ptr<Prepared> prepared_;
+  std::unique_ptr<Search> search_;
+};
+
+std::optional<std::string> PartSession::FindUnsupported(Bytes capacity,
+                                                        const base::Stop& stop) const {
+  if (auto reason = lazy::FindTooLarge(problem_, ladder_)) return reason;
+  if (lazy::CountPairs(problem_) > stop.MemoryLimit() / 6 / lazy::kBytesPerPair) {
+    stop.NoteDeclined();
+    return "so many pairs of buffers within the memory limit";
+  }
+  if (capacity > lazy::kFarthest) return "a capacity beyond 2^60 bytes";
+  return std::nullopt;
+}
+
+bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& budget,
+                       const base::Stop& stop, Result& result) {
+  if (ladder_ != nullptr && candidate >= ladder_->candidates.size())
+    return Refuse(result, Status::kInvalid, "no such candidate");
+  if (const auto reason = FindUnsupported(capacity, stop))
+    return Refuse(result, Status::kUnsupported, "the guided engine does not take " + *reason);
+  if (budget.units <= 0) return Refuse(result, Status::kUnknown, "no budget");
+  if (stop.Requested()) return Refuse(result, Status::kUnknown, "stopped");
+  if (!prepared_ || candidate != candidate_) {
+    search_.reset();
+    candidate_ = candidate;
+    prepared_ = Prepare(
+        ladder_ != nullptr ? AtCandidate(problem_, ladder_->candidates[candidate]) : problem_,
+        stop);
+    if (!prepared_) return Refuse(result, Status::kUnknown, "stopped");
+  }
+  if (prepared_->addresses) {
+    if (const auto reason = formulation::TooLarge(prepared_->problem, *prepared_->addresses))
+      return Refuse(result, Status::kUnsupported, *reason);
+  }
+  const std::vector<Bytes> loads = formulation::LoadOf(prepared_->problem);
+  result.lower_bound = loads.empty() ? 0 : loads.front();
+  for (size_t m = 0; m < loads.size(); ++m) {
+    const Bytes room = m == 0 ? capacity : problem_.memories[m].capacity;
+    if (loads[m] <= room) continue;
+    return Refuse(
+        result, Status::kInfeasible,
+        fmt::format("buffers that live together need {} bytes of memory '{}', which has {}",
+                    loads[m], problem_.memories[m].name, room));
+  }
+  if (!search_ || !search_->MayAsk(capacity))
+    search_ = std::make_unique<Search>(*prepared_, options_, capacity, stop);
+  if (!search_->IsCutOff()) return true;
+  search_.reset();
+  return stop.Requested() ? Refuse(result, Status::kUnknown, "stopped")
+                          : Refuse(result, Status::kUnsupported,
+                                   "the guided engine does not take so many constraints");
+}
+
+void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
+                           Result& result) {
+  if (verdict == SearchTree::Verdict::kPlaced) {
+    result.status = Status::kFeasible;
+    result.allocation = search_->Placement();
+    result.peak = problem::PeakOf(prepared_->problem, *result.allocation);
+  } else if (verdict == SearchTree::Verdict::kRefuted) {
+    result.status = Status::kInfeasible;
+    result.reason = fmt::format("no placement exists: {} dead ends prove it",
+                                search_->tree().statistics().conflicts);
+    const Bytes unit = prepared_->packing.granularity;
+    const Bytes refuted = base::RoundDown(std::max<Bytes>(capacity, 0), unit) + unit;
+    result.lower_bound = std::max(result.lower_bound, refuted);
+  } else {
+    result.reason = search_->tree().GaveUp()      ? "bounds rise in too many steps"
+                    : search_->tree().Exhausted() ? "every candidate of the heuristics failed"
+                    : stop.Requested()            ? "stopped"
+                                                  : "the budget of steps is spent";
+  }
+}
+
+// A session for a whole Problem. Where buffers fit one after the other, there is nothing to search:
+// the first descents take no solver, which would cost the square of the buffers that live together.
+class GuidedSession final : public problem::Session {
+ public:
+  GuidedSession(const Problem& problem, const Ladder* ladder, GuidedOptions options)
+      : problem_(problem), ladder_(ladder), options_(std::move(options)) {}
+
+  Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
+               const base::Stop& stop) override {
+    const bool is_known = ladder_ == nullptr || candidate < ladder_->candidates.size();
+    if (options_.descents && is_known && budget.units > 0) {
+      const Problem& sized = Sized(candidate);
+      if (auto placed = Descend(sized, capacity, stop)) return *std::move(placed);
+    }
+    if (!parts_) {
+      parts_ = formulation::OpenInParts(
+          problem_, ladder_, [this](const Problem& part, const Ladder* sizes) {
+            return std::make_unique<PartSession>(part, sizes, options_);
+          });
+    }
+    return parts_->Solve(candidate, capacity, budget, stop);
+  }
+
+ private:
+  const Problem& Sized(size_t candidate) {
+    if (ladder_ == nullptr) return problem_;
+    if (!sized_ || candidate != candidate_)
+      sized_ = AtCandidate(problem_, ladder_->candidates[candidate_ = candidate]);
+    return *sized_;
+  }
+  static std::optional<Result> Descend(const Problem& problem, Bytes capacity,
+                                       const base::Stop& stop);
+
+  const Problem& problem_;
+  const Ladder* ladder_;
+  const GuidedOptions options_;
+  size_t candidate_ = 0;
+  std::optional<Problem> sized_;
+  std::unique_ptr<problem::Session> parts_;
+};
+
+std::optional<Result> GuidedSession::Descend(const Problem& problem, Bytes capacity,
+                                             const base::Stop& stop) {
+  using greedy::GreedyOrder;
+  if (allocate::FindUnsupported(problem, allocate::BankSupport::kWindows)) return std::nullopt;
+  Result result;
+  result.engine = "guided";
+  result.allocation.emplace().offsets.resize(problem.buffers.size());
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const greedy::GreedyPlacement placement(problem, static_cast<int>(m));
+    const Bytes room = m == 0 ? capacity : problem.memories[m].capacity;
+    std::optional<std::vector<Bytes>> offsets;
+    for (const GreedyOrder order :
+         {GreedyOrder::kLifetime, GreedyOrder::kSize, GreedyOrder::kArea}) {
+      if (!offsets) offsets = placement.Place(order, allocate::Fit::kFirst, false, room, stop);
+      result.statistics.nodes += static_cast<int64_t>(placement.Buffers().size());
+      if (offsets) break;
+    }
+    if (!offsets) return std::nullopt;
+    for (size_t k = 0; k < offsets->size(); ++k)
+      result.allocation->offsets[static_cast<size_t>(placement.Buffers()[k])] = (*offsets)[k];
+  }
+  result.allocation->modes = problem::ConstantModes(problem);
+  result.status = Status::kFeasible;
+  result.peak = problem::PeakOf(problem, *result.allocation);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<problem::Session> GuidedEngine::Open(const Problem& problem,
+                                                     const Ladder* ladder) const {
+  return std::make_unique<GuidedSession>(problem, ladder, options_);
+}
+
+}  // namespace tessera::search::engines::guided

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/problem/result.h"
+#include "tessera/search/engines/guided/boolean_queue.h"
+#include "tessera/search/engines/guided/candidates.h"
+#include "tessera/search/engines/guided/guided.h"
+#include "tessera/search/engines/lazy/clause_learning.h"
+#include "tessera/search/engines/lazy/propagation.h"
+
+namespace tessera::search::engines::guided {
+
+// The tree of decisions. A point is a state in which a buffer is to be placed; it has candidates. A
+// decision places one of them at its lowest valid position, which is its least offset after
+// propagation, perhaps below buffers placed before.
+//
+//     point 0  longest  largest  greatest area
+//                |
+//     point 1  c1  c2  c3          c1 placed: dead end, so c2 (minor backtrack) ... c3: dead end
+//     too
+//                \   \   \         all candidates fail: major backtrack. The last dead end blames
+//                 x   x   x        the placements of points 0 and 1; the last but one is that of
+//                                  point 0, whose next candidates are c1, c2 and c3
+//
+// - *Minor backtrack*: a placement that contradicts is undone, and the next candidate is tried.
+// - *Major backtrack*: when a point has no candidate left, the search returns to the point of the
+//   last but one placement that the dead end blames. The candidates that failed come first there,
+//   because they are what the rest left no room for.
+// - *Stuck*: a point below which many dead ends lie is left for its next candidate.
+// - *Lessons*: the clause of each dead end (clause_learning.h) stays. After a minor backtrack it
+//   forbids the position that failed, so the buffer may be tried again, higher. With lessons a
+//   point without candidates takes new ones, and the search ends only with a placement or with the
+//   empty clause, which proves that there is none.
+//
+// When every buffer has a place, what is left of the Booleans (modes of steps, variables of
+// constraints) is decided (boolean_queue.h). A recipe may decide them before it places any buffer;
+// that suits refutations. A dead end below the decision of a Boolean returns to where its lesson
+// implies a literal.
+//
+// Sources: TelaMalloc (Maas et al. 2023) for all but the lessons, which are those of
+// conflict-driven solvers (Marques-Silva and Sakallah 1996), kept while backtracking in small steps
+// as in chronological backtracking (Nadel and Ryvchin 2018).
+class SearchTree {
+ public:
+  enum class Verdict : uint8_t { kPlaced, kRefuted, kUnknown };
+
+  // Everything outlives this object. The propagation has been started, and all constraints are
+  // written.
+  SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
+             const GuidedOptions& options);
+
+  // Budget units are steps. A later call continues. After kPlaced the trail is the placement, until
+  // the next call.
+  Verdict Run(const base::Budget& budget, const base::Stop& stop);
+
+  // Returns to the root, for another query.
+  void ReturnToRoot();
+  // After the propagation was started again, for a lower capacity: asserts what was learned. False
+  // on a contradiction.
+  bool Resume();
+
+  bool GaveUp() const { return gave_up_; }       // bounds rise in more steps than are followed
+  bool Exhausted() const { return exhausted_; }  // without lessons: every candidate has failed
+  const problem::Statistics& statistics() const { return statistics_; }
+
+ private:
+  struct Point {
+    std::vector<int> candidates;  // buffers; or, as -1 - view, orders of a Boolean
+    size_t next = 0;
+    int phase = 0;      // of the placement before
+    int64_t since = 0;  // dead ends before those that count here
+  };
+
+  bool Advance();
+  bool Decide(Point& point);
+  std::vector<int> CandidatesAt(int phase);
+  bool Retreat();
+  int TargetOfMajorBacktrack(int failed, int culprit);
+  int LeaveStuck(int target);
+  void NextRecipe();
+  void BacktrackTo(int level);
+  void GoTo(int point);
+  void NoteBlame(const lazy::Lesson& lesson);
+  void Keep(const lazy::Lesson& lesson, int point);
+  bool AssertUnits();
+  void Reduce();
+  int PhaseAt(int point) const;
+
+  lazy::Propagation& propagation_;
+  lazy::Trail& trail_;
+  std::vector<Candidates> recipes_;
+  Blame& blame_;
+  BooleanQueue booleans_;
+  const GuidedOptions& options_;
+  lazy::ConflictAnalysis analysis_;
+  std::vector<Point> points_;  // point k is left by the decision of level k + 1
+  std::vector<lazy::BoundLiteral> units_;
+  size_t rooted_units_ = 0;  // that hold at the root already
+  int64_t learned_ = 0;      // clauses since the last reduction
+  int64_t most_learned_;
+  size_t recipe_ = 0;  // in use
+  int64_t runs_ = 0;   // that have ended
+  int64_t run_ends_;   // after so many backtracks
+  bool refuted_ = false;
+  bool exhausted_ = false;
+  bool gave_up_ = false;
+  problem::Statistics statistics_;
+};
+
+}  // namespace tessera::search::engines::guided

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tessera/problem/tiled_tensor.h"
+
+// The parts of the published tile-aware allocator (tile_aware.h).
+namespace tessera::search::off_chip {
+
+using problem::AddressRange;
+using problem::Bytes;
+using problem::Lifespan;
+using problem::TensorTile;
+using problem::TiledTensor;
+
+// 0 if the tiles share no byte when their tensors lie at these bases. Else the end of the first
+// chunk of `a` that meets one of `b`, minus the begin of that one: by how much the published method
+// moves a tensor up. It may be more than is needed, or less. Cost: linear in the chunks.
+Bytes CollisionSize(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b);
+
+// A tile among the tiles of several tensors; tile -1 is the whole tensor.
+struct Item {
+  int tensor = 0;
+  int tile = -1;
+  Lifespan life;
+};
+
+// Lifespans in a balanced search tree by their lower step, with the greatest upper step of each
+// subtree (augmented tree; Cormen et al.). All are known when it is built.
+class LifespanTree {
+ public:
+  explicit LifespanTree(std::vector<Item> items);
+
+  // Appends the items that live at a common step with `life`, by lower step. Cost: O(log n) for
+  // each item found, plus O(log n).
+  void FindMeeting(Lifespan life, std::vector<const Item*>& found) const;
+
+ private:
+  void Build(size_t begin, size_t end);
+  void Find(size_t begin, size_t end, Lifespan life, std::vector<const Item*>& found) const;
+
+  std::vector<Item> items_;                // by lower step; the middle of a range is its root
+  std::vector<problem::Step> last_upper_;  // of the subtree with that root
+};
+
+// For each tensor its peers: items of other tensors that live at a common step with a tile of it,
+// or with the whole of it. Each once, by tensor and tile.
+std::vector<std::vector<Item>> FindPeers(std::span<const TiledTensor> tensors);
+
+}  // namespace tessera::search::off_chip

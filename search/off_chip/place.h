@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/plan/plan.h"
+#include "tessera/problem/engine.h"
+#include "tessera/problem/tiled_tensor.h"
+
+namespace tessera::search::off_chip {
+
+struct PlaceOptions {
+  plan::OffChip method = plan::OffChip::kTileAware;  // not kWhole
+  std::span<const problem::Engine* const> engines;   // for kTileAware; they must outlive the call
+  base::Budget budget;                               // of the engines
+  const base::Stop* stop = nullptr;
+  int threads = 1;
+};
+
+// A placement of tensors that share addresses tile by tile.
+struct TiledPlacement {
+  std::vector<problem::Bytes> bases;  // by tensor; empty if there is none
+  problem::Bytes peak = 0;
+  problem::Bytes lower_bound = 0;  // of every placement by tiles
+  std::string reason;              // why there is none
+  bool is_impossible = false;      // proven
+};
+
+// Places the tensors as low as the method finds. kPaper is the published method alone. kTileAware
+// asks the engines about composite buffers (problem/tiled_tensor.h), and returns the published
+// method's placement where that is lower. `pins` has the given base of each tensor, or is empty;
+// the published method knows no pins and no reserved ranges, so it has no placement then.
+//
+// Tensors that are there at all steps, such as constants, are stacked from address 0 on, unless
+// there are pins or reserved ranges; the others share what lies above.
+base::Expected<TiledPlacement> Place(std::span<const problem::TiledTensor> tensors,
+                                     const problem::Memory& memory,
+                                     std::span<const std::optional<problem::Bytes>> pins,
+                                     const PlaceOptions& options);
+
+}  // namespace tessera::search::off_chip

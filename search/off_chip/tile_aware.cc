@@ -1,0 +1,157 @@
+#include "tessera/search/off_chip/tile_aware.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+
+namespace tessera::search::off_chip {
+
+namespace {
+
+class Placement {
+ public:
+  Placement(std::span<const TiledTensor> tensors, std::span<const std::vector<Item>> peers)
+      : tensors_(tensors), peers_(peers), bases_(tensors.size(), -1) {
+    for (const TiledTensor& tensor : tensors) wholes_.push_back({{{0, tensor.size}}, tensor.whole});
+  }
+
+  std::optional<std::vector<Bytes>> Run(const std::vector<size_t>& order, const base::Stop& stop) {
+    base::PolledWork work(&stop);
+    for (const size_t tensor : order) {
+      Bytes base = FirstRegion(tensor);
+      std::vector<Meeting> meetings = MeetingsOf(tensor);
+      while (const Bytes collision = CollisionAt(base, meetings)) {
+        if (!work.Continues(static_cast<int64_t>(meetings.size()) + 1)) return std::nullopt;
+        base = base::RoundUp(base + collision, tensors_[tensor].alignment);
+      }
+      bases_[tensor] = base;
+    }
+    return std::move(bases_);
+  }
+
+ private:
+  const TensorTile& TileAt(size_t tensor, int tile) const {
+    return tile < 0 ? wholes_[tensor] : tensors_[tensor].tiles[static_cast<size_t>(tile)];
+  }
+
+  // The lowest address with room, among placed tensors that are whole while this one is.
+  Bytes FirstRegion(size_t tensor) const {
+    std::vector<AddressRange> taken;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (bases_[i] >= 0 && Meet(tensors_[i].whole, tensors_[tensor].whole))
+        taken.push_back({bases_[i], bases_[i] + tensors_[i].size});
+    }
+    std::sort(taken.begin(), taken.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    Bytes base = 0;
+    for (const AddressRange& range : taken) {
+      if (range.begin >= base + tensors_[tensor].size) break;
+      base = std::max(base, base::RoundUp(range.end, tensors_[tensor].alignment));
+    }
+    return base;
+  }
+
+  static bool Meet(Lifespan a, Lifespan b) { return a.lower < b.upper && b.lower < a.upper; }
+
+  // A tile of the tensor and a tile of a placed peer that live at a common step.
+  struct Meeting {
+    const TensorTile* own = nullptr;
+    const TensorTile* other = nullptr;
+    Bytes other_base = 0;
+  };
+
+  // In the order in which the published method compares them.
+  std::vector<Meeting> MeetingsOf(size_t tensor) const {
+    std::vector<Meeting> meetings;
+    for (int tile = -1; tile < static_cast<int>(tensors_[tensor].tiles.size()); ++tile) {
+      const TensorTile& own = TileAt(tensor, tile);
+      if (own.chunks.empty()) continue;
+      for (const Item& peer : peers_[tensor]) {
+        const auto other = static_cast<size_t>(peer.tensor);
+        const TensorTile& its = TileAt(other, peer.tile);
+        if (bases_[other] >= 0 && Meet(own.life, peer.life) && !its.chunks.empty())
+          meetings.push_back({&own, &its, bases_[other]});
+      }
+    }
+    return meetings;
+  }
+
+  // The size of the first collision; 0 if there is none. A tensor only moves up, so what it has
+  // passed is left out from then on.
+  static Bytes CollisionAt(Bytes base, std::vector<Meeting>& meetings) {
+    size_t kept = 0, next = 0;
+    Bytes collision = 0;
+    for (; next < meetings.size() && collision == 0; ++next) {
+      const Meeting& meeting = meetings[next];
+      const Bytes end = meeting.other_base + meeting.other->chunks.back().end;
+      if (base + meeting.own->chunks.front().begin >= end) continue;
+      meetings[kept++] = meeting;
+      if (base + meeting.own->chunks.back().end <=
+          meeting.other_base + meeting.other->chunks.front().begin)
+        continue;
+      collision = CollisionSize(*meeting.own, base, *meeting.other, meeting.other_base);
+    }
+    meetings.erase(meetings.begin() + static_cast<std::ptrdiff_t>(kept),
+                   meetings.begin() + static_cast<std::ptrdiff_t>(next));
+    return collision;
+  }
+
+  std::span<const TiledTensor> tensors_;
+  std::span<const std::vector<Item>> peers_;
+  std::vector<TensorTile> wholes_;  // by tensor
+  std::vector<Bytes> bases_;        // -1: not placed yet
+};
+
+std::vector<size_t> Sequence(std::span<const TiledTensor> tensors,
+                             std::span<const std::vector<Item>> peers, TensorOrder order) {
+  const auto key = [&](size_t i) {
+    const Lifespan life = tensors[i].Life();
+    const int64_t lifetime = life.upper - life.lower;
+    switch (order) {
+      case TensorOrder::kSize:
+        return std::pair(tensors[i].size, lifetime);
+      case TensorOrder::kLifetime:
+        return std::pair(lifetime, tensors[i].size);
+      case TensorOrder::kPeers:
+        break;
+    }
+    return std::pair(static_cast<int64_t>(peers[i].size()), tensors[i].size);
+  };
+  std::vector<size_t> sequence(tensors.size());
+  std::iota(sequence.begin(), sequence.end(), size_t{0});
+  std::stable_sort(sequence.begin(), sequence.end(),
+                   [&](size_t a, size_t b) { return key(a) > key(b); });
+  return sequence;
+}
+
+}  // namespace
+
+Bytes PeakOf(std::span<const TiledTensor> tensors, std::span<const Bytes> bases) {
+  Bytes peak = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) peak = std::max(peak, bases[i] + tensors[i].size);
+  return peak;
+}
+
+std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
+                                                 TensorOrder order, const base::Stop& stop) {
+  const std::vector<std::vector<Item>> peers = FindPeers(tensors);
+  return Placement(tensors, peers).Run(Sequence(tensors, peers, order), stop);
+}
+
+std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
+                                                 const base::Stop& stop) {
+  const std::vector<std::vector<Item>> peers = FindPeers(tensors);
+  std::optional<std::vector<Bytes>> best;
+  for (const TensorOrder order : kTensorOrders) {
+    std::optional<std::vector<Bytes>> bases =
+        Placement(tensors, peers).Run(Sequence(tensors, peers, order), stop);
+    if (!bases) return std::nullopt;
+    if (!best || PeakOf(tensors, *bases) < PeakOf(tensors, *best)) best = std::move(bases);
+  }
+  return best;
+}
+
+}  // namespace tessera::search::off_chip

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+
+// Compares two profiles for one network without a search.
+namespace tessera::search::partition::analysis {
+
+// Whether every plan of the network for `worse` is a plan for `better` too, and has there at most
+// the same value in each of the metrics. The optimum for `better` is then a lower bound for
+// `worse`, and if nothing fits on `better`, nothing fits on `worse`. False means that this is not
+// known. `metrics`: names as in plan/metrics.h; without any, only the plans matter. Ratios over
+// time are never known, because a faster plan may have more power. Cost: linear in the network and
+// the profile.
+bool IsAtLeastAsGood(const graph::Graph& network, const hw_profiles::Profile& better,
+                     const hw_profiles::Profile& worse, std::span<const std::string_view> metrics);
+
+}  // namespace tessera::search::partition::analysis

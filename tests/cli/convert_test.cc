@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera convert`, and the options of `tessera alloc` about lives and gaps.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ConvertTest : public CommandLineTest {
+ protected:
+  ConvertTest() {
+    Write("half_open.csv", "id,lower,upper,size\na,0,2,4\nb,2,4,4\nc,1,3,4\n");
+    Write("inclusive.csv", "id,start,end,size\na,0,1,4\nb,2,3,4\nc,1,2,4\n");
+  }
+};
+
+TEST_F(ConvertTest, ConvertsLivesOfCsv) {
+  const Outcome outcome =
+      Run({"convert", "inclusive.csv", "--from-lifetimes", "inclusive", "--to", "csv"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, Read("half_open.csv"));
+  EXPECT_THAT(outcome.err, HasSubstr("3 buffers, load 8, 2 pairs"));
+  EXPECT_EQ(Run({"convert", "half_open.csv", "--to", "csv", "--to-lifetimes", "inclusive"}).out,
+            Read("inclusive.csv"));
+}
+
+TEST_F(ConvertTest, EveryFormatLeadsBack) {
+  for (const char* format : {"csv", "json", "trace", "dsa-solver", "executorch"}) {
+    EXPECT_EQ(Run({"convert", "half_open.csv", "--to", format, "--output", "list"}).exit_code, 0);
+    const Outcome outcome =
+        Run({"convert", "list", "--from", format, "--to", "json", "--output", "again.json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto answer = ParseJson(Run({"alloc", "again.json", "--format", "json"}).out);
+    EXPECT_EQ(answer.at("peak"), 8) << format;
+  }
+}
+
+TEST_F(ConvertTest, AnAnswerBecomesAnOfflinePlan) {
+  Run({"alloc", "half_open.csv", "--output", "placed.csv"});
+  const auto plan = ParseJson(Run({"convert", "placed.csv", "--to", "tflite-micro"}).out);
+  ASSERT_EQ(plan.size(), 6U);
+  EXPECT_EQ(plan[2], 3);
+  EXPECT_EQ(plan[3], plan[4]);
+}
+
+TEST_F(ConvertTest, RefusesWhatTheTargetCannotState) {
+  Write("gaps.csv", "id,lower,upper,size,gaps\na,0,9,4,3-5\n");
+  const Outcome outcome = Run({"convert", "gaps.csv", "--to", "trace"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("the format trace cannot state the gaps of 'a'"));
+}
+
+TEST_F(ConvertTest, AllocReadsAndWritesInclusiveLives) {
+  const Outcome outcome =
+      Run({"alloc", "inclusive.csv", "--lifetimes", "inclusive", "--output", "placed.csv"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("peak         8\n"));
+  EXPECT_THAT(Read("placed.csv"), HasSubstr("id,start,end,size,offset\na,0,1,4,"));
+  EXPECT_EQ(Run({"alloc", "inclusive.csv"}).exit_code, 3);
+}
+
+TEST_F(ConvertTest, AGapEndsTheSearch) {
+  const Outcome outcome = Run({"alloc", "half_open.csv", "--gap", "5%"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* wrong : {"5", "-1%", "x%", "1001%"})
+    EXPECT_EQ(Run({"alloc", "half_open.csv", "--gap", wrong}).exit_code, 2) << wrong;
+}
+
+}  // namespace
+}  // namespace tessera::cli

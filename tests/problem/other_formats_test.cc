@@ -1,0 +1,207 @@
+#include "tessera/problem/files/other_formats.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "tessera/base/random.h"
+
+// Lists of buffers in the formats of other tools.
+namespace tessera::problem {
+namespace {
+
+using files::ListFormat;
+using testing::HasSubstr;
+
+Problem Plain(std::vector<Buffer> buffers) {
+  Problem problem;
+  problem.buffers = std::move(buffers);
+  problem.memories.emplace_back();
+  problem.memories[0].capacity = base::kMaxTotal;
+  return problem;
+}
+
+Buffer Make(std::string id, Step lower, Step upper, Bytes size) {
+  Buffer buffer;
+  buffer.id = std::move(id);
+  buffer.lifespans = {{lower, upper}};
+  buffer.size = size;
+  return buffer;
+}
+
+Problem DrawProblem(base::Random& random) {
+  std::vector<Buffer> buffers;
+  const int64_t count = random.Uniform(1, 20);
+  for (int64_t i = 0; i < count; ++i) {
+    const Step lower = random.Uniform(0, 30);
+    buffers.push_back(
+        Make("b" + std::to_string(i), lower, lower + random.Uniform(1, 9), random.Uniform(1, 99)));
+    if (random.Chance(0.3)) buffers.back().alignment = 8;
+  }
+  return Plain(std::move(buffers));
+}
+
+// All pairs, by definition.
+int64_t CountPairs(const Problem& problem) {
+  int64_t pairs = 0;
+  for (size_t a = 0; a < problem.buffers.size(); ++a) {
+    for (size_t b = a + 1; b < problem.buffers.size(); ++b)
+      pairs += LiveTogether(problem.buffers[a], problem.buffers[b]) ? 1 : 0;
+  }
+  return pairs;
+}
+
+TEST(OtherFormatsTest, EveryFormatKeepsLoadAndPairs) {
+  base::Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    const files::ProblemDocument document{DrawProblem(random), std::nullopt};
+    const files::ListSummary summary = files::Summarize(document.problem);
+    ASSERT_EQ(summary.pairs, CountPairs(document.problem));
+    for (const ListFormat format :
+         {ListFormat::kCsv, ListFormat::kJson, ListFormat::kTrace, ListFormat::kDsaSolver,
+          ListFormat::kExecutorch, ListFormat::kTvm}) {
+      for (const files::Lifetimes lifetimes :
+           {files::Lifetimes::kHalfOpen, files::Lifetimes::kInclusive,
+            files::Lifetimes::kExclusive}) {
+        const auto text = files::WriteList(format, document, lifetimes);
+        ASSERT_TRUE(text.has_value()) << base::Format(text.error());
+        const auto again = files::ReadList(format, *text, "again", lifetimes);
+        ASSERT_TRUE(again.has_value()) << base::Format(again.error()) << *text;
+        files::ListSummary found = files::Summarize(again->problem);
+        if (format == ListFormat::kTvm) found.load = summary.load;  // it has no lives
+        EXPECT_EQ(found, summary) << *text;
+      }
+    }
+  }
+}
+
+TEST(OtherFormatsTest, ATraceIsAStepALine) {
+  const auto problem = files::ReadTrace(
+      "# a program\nalloc a 8\nalloc b 4 16\n\nfree a\nalloc a 2\nfree b\n", "trace");
+  ASSERT_TRUE(problem.has_value()) << base::Format(problem.error());
+  ASSERT_EQ(problem->buffers.size(), 3U);
+  EXPECT_EQ(problem->buffers[0].lifespans, (std::vector<Lifespan>{{0, 2}}));
+  EXPECT_EQ(problem->buffers[1].lifespans, (std::vector<Lifespan>{{1, 4}}));
+  EXPECT_EQ(problem->buffers[1].alignment, 16);
+  EXPECT_EQ(problem->buffers[2].id, "a#2");
+  EXPECT_EQ(problem->buffers[2].lifespans, (std::vector<Lifespan>{{3, 5}}));
+}
+
+TEST(OtherFormatsTest, FaultsOfTracesHaveAPlace) {
+  struct Case {
+    const char* text;
+    int line;
+    int column;
+    const char* message;
+  };
+  for (const Case& fault : {Case{"alloc a 8\nalloc a 8\n", 2, 7, "the id is in use"},
+                            Case{"alloc a 8\nfree b\n", 2, 6, "the id is not in use"},
+                            Case{"alloc a -1\n", 1, 9, "not a number of bytes"},
+                            Case{"alloc a\n", 1, 1, "2 words in a line"},
+                            Case{"malloc a 8\n", 1, 1, "neither an allocation nor a free"}}) {
+    const auto problem = files::ReadTrace(fault.text, "trace");
+    ASSERT_FALSE(problem.has_value()) << fault.text;
+    EXPECT_EQ(problem.error().line, fault.line) << fault.text;
+    EXPECT_EQ(problem.error().column, fault.column) << fault.text;
+    EXPECT_THAT(problem.error().message, HasSubstr(fault.message));
+  }
+}
+
+TEST(OtherFormatsTest, ReadsADocumentOfDsaSolver) {
+  const char* text = R"({"schema_version": 1, "profile": "pypto_hard_v1", "instance": "tile",
+    "metadata": {"target": "x"},
+    "problem": {
+      "pools": [{"id": 3, "name": "left", "capacity": 96,
+                 "reserved_ranges": [{"begin": 0, "end": 8}]},
+                {"id": 5, "name": "acc", "capacity": null, "reserved_ranges": []}],
+      "buffers": [
+        {"id": 7, "name": "p", "size": 8, "alignment": 4, "allowed_pools": [3],
+         "live_intervals": [{"lower": 1, "upper": 3}, {"lower": 3, "upper": 4}]},
+        {"id": 9, "name": "q", "size": 8, "alignment": 4, "allowed_pools": [3],
+         "live_intervals": [{"lower": 5, "upper": 6}]},
+        {"id": 2, "name": "r", "size": 8, "alignment": 1, "allowed_pools": [5],
+         "live_intervals": [{"lower": 0, "upper": 6}]}],
+      "constraints": {"colocations": [], "temporal_exclusions": [],
+        "separations": [{"first": 7, "second": 9, "reasons": ["pipeline_stage"]}],
+        "pinned_allocations": [
+          {"buffer": 9, "pool": 3, "offset": 16, "exclusive_for_all_time": false}]},
+      "cost_model": {"reuse_penalties": [
+        {"first": 7, "second": 9, "cost": 5, "reason": "generic"}]},
+      "objective": {"aggregation": "lexicographic", "terms": ["total_peak"]}}})";
+  const auto problem = files::ReadDsaSolver(text, "tile.json");
+  ASSERT_TRUE(problem.has_value()) << base::Format(problem.error());
+  EXPECT_EQ(problem->name, "tile");
+  ASSERT_EQ(problem->memories.size(), 2U);
+  EXPECT_EQ(problem->memories[0].capacity, 96);
+  EXPECT_EQ(problem->memories[0].reserved.at(0).range, (AddressRange{0, 8}));
+  EXPECT_EQ(problem->memories[1].capacity, base::kMaxTotal);
+  EXPECT_EQ(problem->buffers[0].lifespans, (std::vector<Lifespan>{{1, 4}}));
+  EXPECT_EQ(problem->buffers[1].offset, 16);
+  EXPECT_EQ(problem->buffers[2].memory, 1);
+  EXPECT_EQ(problem->relations, (std::vector<Relation>{{RelationKind::kSeparate, 0, 1}}));
+  EXPECT_EQ(problem->costs.at(0).weight, 5);
+
+  const auto written = files::WriteDsaSolver(*problem);
+  ASSERT_TRUE(written.has_value());
+  const auto again = files::ReadDsaSolver(*written, "again");
+  ASSERT_TRUE(again.has_value()) << base::Format(again.error());
+  EXPECT_EQ(again->relations, problem->relations);
+  EXPECT_EQ(again->memories[0].reserved.at(0).range, (AddressRange{0, 8}));
+  EXPECT_EQ(again->buffers[1].offset, 16);
+  EXPECT_EQ(again->costs.at(0).weight, 5);
+}
+
+TEST(OtherFormatsTest, AnOfflinePlanListsOffsets) {
+  Problem problem = Plain({Make("a", 0, 1, 4), Make("b", 0, 1, 4)});
+  problem.buffers[1].offset = 64;
+  EXPECT_EQ(files::WriteTfliteMicro(problem).value(), "[1,0,2,-1,64]\n");
+  problem.buffers[1].offset = Bytes{1} << 31;
+  EXPECT_THAT(files::WriteTfliteMicro(problem).error().message, HasSubstr("the offset of 'b'"));
+  EXPECT_FALSE(files::ReadList(ListFormat::kTfliteMicro, "[1,0,0]", "plan").has_value());
+}
+
+TEST(OtherFormatsTest, LivesOfExecutorchIncludeTheirLastStep) {
+  const auto problem = files::ReadExecutorch(
+      R"({"tensors": [{"name": "t", "allocated_memory": 16, "lifetime": [2, 5], "mem_id": 2,
+          "mem_offset": 32}]})",
+      "list");
+  ASSERT_TRUE(problem.has_value()) << base::Format(problem.error());
+  EXPECT_EQ(problem->buffers[0].lifespans, (std::vector<Lifespan>{{2, 6}}));
+  EXPECT_EQ(problem->buffers[0].offset, 32);
+}
+
+TEST(OtherFormatsTest, ConflictsOfTvmBecomeRelations) {
+  const auto problem = files::ReadTvm(
+      R"({"buffers": [{"name_hint": "a", "size_bytes": 4, "conflicts": ["b"]},
+                      {"name_hint": "b", "size_bytes": 4, "conflicts": ["a"]},
+                      {"name_hint": "c", "size_bytes": 4}]})",
+      "list");
+  ASSERT_TRUE(problem.has_value()) << base::Format(problem.error());
+  EXPECT_EQ(problem->relations, (std::vector<Relation>{{RelationKind::kSeparate, 0, 1}}));
+  EXPECT_FALSE(files::ReadTvm(R"({"buffers": [{"name_hint": "a", "size_bytes": 4,
+                                "conflicts": ["x"]}]})",
+                              "list")
+                   .has_value());
+}
+
+TEST(OtherFormatsTest, RefusesByNameWhatAFormatCannotState) {
+  Problem problem = Plain({Make("a", 0, 1, 4), Make("b", 5, 6, 4)});
+  problem.buffers[0].lifespans = {{0, 1}, {3, 4}};
+  for (const ListFormat format : {ListFormat::kTrace, ListFormat::kExecutorch}) {
+    const auto text = files::WriteList(format, {problem, std::nullopt});
+    ASSERT_FALSE(text.has_value());
+    EXPECT_THAT(text.error().message, HasSubstr("the gaps of 'a'"));
+  }
+  problem.buffers[0].lifespans = {{0, 1}};
+  problem.relations.push_back({RelationKind::kAdjacent, 0, 1});
+  for (const ListFormat format : {ListFormat::kCsv, ListFormat::kTrace, ListFormat::kDsaSolver,
+                                  ListFormat::kExecutorch, ListFormat::kTvm}) {
+    const auto text = files::WriteList(format, {problem, std::nullopt});
+    ASSERT_FALSE(text.has_value());
+    EXPECT_THAT(text.error().message, HasSubstr("relations"));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::problem

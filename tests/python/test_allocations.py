@@ -1,0 +1,120 @@
+"""Allocations on NumPy arrays."""
+
+import numpy
+import pytest
+
+import tessera as ts
+
+LOWER = numpy.array([0, 2, 0])
+UPPER = numpy.array([3, 9, 9])
+SIZE = numpy.array([4, 8, 16])
+
+
+def overlaps(lower, upper, size, offsets):
+    """Pairs of buffers that share a step and a byte, by definition."""
+    count = len(lower)
+    return [
+        (i, j)
+        for i in range(count)
+        for j in range(i)
+        if lower[i] < upper[j] and lower[j] < upper[i]
+        and offsets[i] < offsets[j] + size[j] and offsets[j] < offsets[i] + size[i]
+    ]
+
+
+def test_the_least_peak_is_found():
+    answer = ts.allocate(LOWER, UPPER, SIZE)
+    assert answer.outcome == "optimal" and answer.peak == answer.lower_bound == 28
+    assert answer.peak == max(answer.offsets + SIZE)
+    assert overlaps(LOWER, UPPER, SIZE, answer.offsets) == []
+    assert answer.check().accepted and not answer.check(27).accepted
+
+
+def test_drawn_buffers_do_not_overlap():
+    draw = numpy.random.default_rng(7)
+    lower = draw.integers(0, 40, 150)
+    upper = lower + draw.integers(1, 12, 150)
+    size = draw.integers(1, 999, 150)
+    alignment = 1 << draw.integers(0, 5, 150)
+    offsets = ts.allocate(lower, upper, size, alignment=alignment, budget=2000).offsets
+    assert overlaps(lower, upper, size, offsets) == []
+    assert not (offsets % alignment).any()
+
+
+def test_offsets_are_a_view_that_nothing_changes():
+    answer = ts.allocate(LOWER, UPPER, SIZE)
+    view = answer.offsets
+    assert view.base is not None and not view.flags.writeable
+    assert view.ctypes.data == answer.offsets.ctypes.data
+    expected = view.tolist()
+    del answer
+    assert view.tolist() == expected
+    with pytest.raises(ValueError):
+        view[0] = 1
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint8", ">i8"])
+def test_other_integers_are_converted(kind):
+    expected = ts.allocate(LOWER, UPPER, SIZE).offsets
+    given = [column.astype(kind) for column in (LOWER, UPPER, SIZE)]
+    assert (ts.allocate(*given).offsets == expected).all()
+
+
+def test_strides_are_followed():
+    table = numpy.column_stack([LOWER, UPPER, SIZE])
+    record = numpy.zeros(3, [("pad", "i1"), ("lower", "i8"), ("upper", "i8"), ("size", "i8")])
+    for name, column in zip(("lower", "upper", "size"), table.T):
+        record[name] = column
+    expected = ts.Problem.from_columns(LOWER, UPPER, SIZE).render("csv")
+    assert ts.Problem.from_columns(*table.T).render("csv") == expected
+    by_name = [record[name] for name in ("lower", "upper", "size")]
+    assert ts.Problem.from_columns(*by_name).render("csv") == expected
+    backwards = ts.Problem.from_columns(LOWER[::-1], UPPER[::-1], SIZE[::-1])
+    assert "b0,0,9,16" in backwards.render("csv")
+
+
+def test_pinned_buffers_stay():
+    answer = ts.allocate(LOWER, UPPER, SIZE, offset=numpy.array([-1, -1, 8]))
+    assert answer.offsets[2] == 8 and answer.peak == 28
+
+
+def test_what_does_not_fit_has_a_reason():
+    with pytest.raises(ts.Infeasible) as caught:
+        ts.allocate(LOWER, UPPER, SIZE, capacity=20, certify=True)
+    error = caught.value
+    assert "'b1' and 'b2' live together at step 2" in error.reason and error.reason in str(error)
+    assert any("8 bytes more" in line for line in error.explanation)
+    assert error.certificate.check().claim == "nothing fits into 20 bytes"
+    why = ts.explain(ts.Problem.from_columns(LOWER, UPPER, SIZE, capacity=20))
+    assert why.minimal and len(why.conditions) == 3 and why.all_tried
+
+
+@pytest.mark.parametrize(
+    "columns, kind",
+    [
+        ((LOWER, UPPER, SIZE[:2]), ValueError),
+        ((LOWER.reshape(3, 1), UPPER, SIZE), ValueError),
+        ((LOWER, UPPER, SIZE * 1.5), TypeError),
+        ((LOWER, UPPER, -SIZE), ts.BadInput),
+        ((UPPER, LOWER, SIZE), ts.BadInput),
+        ((LOWER,), TypeError),
+    ],
+)
+def test_bad_columns_are_refused(columns, kind):
+    with pytest.raises(kind):
+        ts.allocate(*columns)
+
+
+def test_no_buffers_need_no_bytes():
+    nothing = numpy.array([], dtype=int)
+    assert ts.allocate(nothing, nothing, nothing).peak == 0
+
+
+def test_problems_of_files_are_placed(tmp_path):
+    path = tmp_path / "buffers.csv"
+    path.write_text("id,lower,upper,size\na,0,3,4\nb,2,9,8\n")
+    answer = ts.allocate(ts.Problem.load(path))
+    assert answer.peak == 12
+    answer.save(tmp_path / "answer.json")
+    assert (tmp_path / "answer.json").read_text() == answer.render("json")
+    assert "<svg" in answer._repr_html_()

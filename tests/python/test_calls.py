@@ -1,0 +1,97 @@
+"""Calls: other threads run, signals arrive, sessions remember."""
+
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import tessera as ts
+
+from conftest import ROOT
+
+# Plans with so much effort that no machine ends before the signal arrives.
+LONG_CALL = f"""
+import tessera as ts
+network = ts.load_network(r"{ROOT}/examples/networks/mobilenet_v2.yaml")
+profile = ts.Profile(r"{ROOT}/hw_profiles/edge_npu_64kib.yaml")
+try:
+    ts.plan(network, profile, budget=10**15, progress=lambda line: print(line, flush=True))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_ends_a_call():
+    process = subprocess.Popen([sys.executable, "-c", LONG_CALL], stdout=subprocess.PIPE, text=True)
+    first = process.stdout.readline()  # the search has begun
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert first and rest.splitlines()[-1] == "interrupted" and process.returncode == 0
+
+
+def test_other_threads_run_during_a_call(mobilenet, npu):
+    counted = 0
+    cancel = ts.Canceller()
+
+    def count():
+        nonlocal counted
+        while counted < 1000:
+            counted += 1
+        cancel.cancel()
+
+    threading.Timer(0.05, count).start()
+    plan = ts.plan(mobilenet, npu, budget=10**15, canceller=cancel)
+    assert counted == 1000 and plan.stopped and plan.outcome == "feasible"
+
+
+def test_deadlines_end_calls(mobilenet, npu):
+    assert ts.plan(mobilenet, npu, budget=10**15, timeout=0.05).stopped
+
+
+def test_progress_is_told(mobilenet, npu):
+    lines = []
+    ts.plan(mobilenet, npu, budget=1000, timeout=0.5, progress=lines.append)
+    assert lines and all(isinstance(line, str) for line in lines)
+
+
+def test_what_progress_raises_leaves_the_call(mobilenet, npu):
+    def refuse(line):
+        raise KeyError(line)
+
+    with pytest.raises(KeyError):
+        ts.plan(mobilenet, npu, budget=10**15, progress=refuse)
+
+
+def test_threads_share_inputs_and_a_session(chain, npu):
+    session = ts.Session()
+    sweep = [npu.with_({"memories.sram.capacity_bytes": kib << 10}) for kib in (64, 128)] * 3
+    expected = [ts.plan(chain, profile).render("json") for profile in sweep[:2]] * 3
+    with ThreadPoolExecutor(4) as pool:
+        plans = pool.map(lambda profile: session.plan(chain, profile).render("json"), sweep)
+    assert list(plans) == expected
+    counts = session.counts()
+    assert counts.hits + counts.misses == 6 and counts.hits > 0
+    session.clear()
+    assert session.counts().bytes == 0
+
+
+def test_sessions_answer_every_kind_of_call(chain, npu):
+    session = ts.Session(1 << 20)
+    problem = ts.make_problem(chain, npu, operators="a", tile="8x32")
+    for _ in range(2):
+        assert session.allocate(problem).peak == ts.allocate(problem).peak
+        assert session.find_tiles(chain, npu) == ts.find_tiles(chain, npu)
+    assert session.counts().hits == 2
+
+
+def score(job):
+    network, profile = job
+    return ts.plan(network, profile).score
+
+
+def test_processes_take_jobs(chain, npu, plan):
+    with ProcessPoolExecutor(1) as pool:
+        assert list(pool.map(score, [(chain, npu)])) == [plan.score]

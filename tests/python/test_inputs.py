@@ -1,0 +1,81 @@
+"""Networks, profiles, and what is wrong with them."""
+
+import pickle
+
+import pytest
+
+import tessera as ts
+
+from conftest import CHAIN
+
+
+def test_networks_are_dictionaries(chain):
+    document = chain.to_dict()
+    assert [op["id"] for op in document["operators"]] == ["a", "b"]
+    assert ts.Network.parse(document).to_dict() == document
+    assert chain.operator_count == 2 and chain.name == "chain" and chain.notes == []
+
+
+def test_profiles_are_dictionaries(npu):
+    document = npu.to_dict()
+    assert ts.Profile.parse(document).to_dict() == document
+    assert npu.name == document["name"]
+
+
+def test_faults_say_where(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("schema: 1\noperatorz: []\n")
+    with pytest.raises(ts.BadInput, match="operatorz") as caught:
+        ts.load_network(path)
+    error = caught.value
+    assert (error.file, error.line, error.column) == (str(path), 2, 1)
+    assert "operators" in error.hint and isinstance(error, ValueError)
+    with pytest.raises(ts.BadInput, match="nothing.yaml"):
+        ts.Profile(tmp_path / "nothing.yaml")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"memories.sram.capacity_byte": 1}, {"memories.sram.capacity_bytes": -1}, {"colour": "red"}],
+)
+def test_profiles_refuse_changes(npu, changes):
+    with pytest.raises(ts.BadInput):
+        npu.with_(changes)
+
+
+def test_options_are_checked(chain, npu):
+    with pytest.raises(ts.BadInput, match="beauty"):
+        ts.plan(chain, npu, minimize="beauty")
+    with pytest.raises(TypeError, match="timeout"):
+        ts.plan(chain, npu, timeout="soon")
+    with pytest.raises(ts.BadInput):
+        ts.load_network("-", dims={"batch": 0})
+
+
+def test_everything_is_pickled(chain, npu, plan):
+    network, profile, other = pickle.loads(pickle.dumps((chain, npu, plan)))
+    assert network.to_dict() == chain.to_dict() and profile.to_dict() == npu.to_dict()
+    assert other.render("json") == plan.render("json") and other.totals == plan.totals
+    assert ts.plan(network, profile).render("json") == plan.render("json")
+    answer = ts.allocate(ts.make_problem(chain, npu, operators="a", tile="8x32"))
+    again = pickle.loads(pickle.dumps(answer))
+    assert (again.offsets == answer.offsets).all() and again.outcome == answer.outcome
+    assert len(again.problem) == len(answer.problem)
+    with pytest.raises(TypeError, match="session"):
+        pickle.dumps(ts.Session())
+
+
+def test_reasons_are_pickled(chain, npu):
+    tiny = npu.with_({"memories.sram.capacity_bytes": 512})
+    with pytest.raises(ts.Infeasible) as caught:
+        ts.plan(chain, tiny, explain=True, certify=True)
+    assert caught.value.reason and caught.value.remedies
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.remedies == caught.value.remedies
+    assert again.certificate.files == caught.value.certificate.files
+    assert again.certificate.check().accepted
+
+
+def test_networks_of_other_schemas_are_refused():
+    with pytest.raises(ts.BadInput, match="schema"):
+        ts.Network.parse({**CHAIN, "schema": 99})

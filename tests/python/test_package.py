@@ -1,0 +1,43 @@
+"""The package itself: documented, typed, and free of files of others."""
+
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import tessera as ts
+
+from conftest import ROOT
+
+
+def test_every_public_name_is_documented():
+    for name in ts.__all__:
+        thing = getattr(ts, name)
+        if name == "__version__":
+            continue
+        assert inspect.getdoc(thing), name
+        if not inspect.isclass(thing):
+            continue
+        for member, value in vars(thing).items():
+            is_public = not member.startswith("_") and (inspect.isroutine(value) or isinstance(value, property))
+            assert not is_public or inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_the_module_has_what_its_stub_says():
+    stub = (ROOT / "python/tessera/_native.pyi").read_text()
+    for name in vars(ts._native):
+        if not name.startswith("_"):
+            assert any(f"{kind}{name}" in stub for kind in ("class ", "def ", "")), name
+
+
+def mypy(*paths):
+    command = ["mypy", "--config-file", str(ROOT / "pyproject.toml"), "--no-incremental",
+               "--python-executable", sys.executable, *map(str, paths)]
+    folder = pathlib.Path(ts.__file__).parents[1]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_types_are_those_of_users():
+    folder = pathlib.Path(__file__).parent
+    result = mypy("tessera", folder / "typed_use.py")
+    assert result.returncode == 0, result.stdout

@@ -1,0 +1,37 @@
+"""The wheel: pip makes it, and it needs no other library than a bare Debian with Python has."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+USE = """
+import sys, tessera
+import numpy
+column = numpy.arange(1, 4)
+assert tessera.allocate(0 * column, column, column).peak == 6
+assert tessera.__file__.startswith(sys.argv[1])
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+print(*loaded, sep="\\n")
+"""
+
+
+def pip(*arguments):
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.skipif("TESSERA_BUILD" not in os.environ, reason="no build folder is named")
+def test_a_wheel_is_complete(tmp_path):
+    pip("wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", tmp_path, ROOT)
+    [wheel] = tmp_path.glob("tessera-*.whl")
+    pip("install", "--no-deps", "--no-index", "--target", tmp_path / "site", wheel)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    output = subprocess.run([sys.executable, "-c", USE, str(tmp_path)], env=environment, check=True,
+                            capture_output=True, text=True, cwd=tmp_path).stdout
+    for name in ("libtessera", "libz3", "libyaml-cpp", "libfmt"):
+        [loaded] = [path for path in output.split() if f"/{name}.so" in path or f"/{name}-" in path]
+        assert loaded.startswith(str(tmp_path)), loaded
