@@ -30,7 +30,7 @@ std::optional<std::int64_t> UnlessAbsent(const Column& column, size_t row) {
   return column.data == nullptr || column[row] == -1 ? std::nullopt : std::optional(column[row]);
 }
 
-problem::Buffer BufferOf(const BufferColumns& columns, size_t row) {
+problem::Buffer BufferInRow(const BufferColumns& columns, size_t row) {
   problem::Buffer buffer;
   buffer.id = 'b' + std::to_string(row);
   buffer.size = columns.size[row];
@@ -65,7 +65,7 @@ Result<Problem> MakeProblem(const BufferColumns& columns, std::optional<std::int
     return BadArgument("a column of the buffers is missing", "columns lower, upper and size");
   std::vector<problem::Buffer> buffers;
   buffers.reserve(columns.count);
-  for (size_t row = 0; row < columns.count; ++row) buffers.push_back(BufferOf(columns, row));
+  for (size_t row = 0; row < columns.count; ++row) buffers.push_back(BufferInRow(columns, row));
   return MakeProblem(std::move(buffers), capacity);
 }
 
