@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -173,6 +175,12 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
   return *std::move(given);
 }
 
+// A search ends at three quarters of the limit. What it holds then stays while its answer is made,
+// checked and written.
+void LeaveMemoryForTheAnswer(int64_t limit, base::Stop& stop) {
+  if (limit < std::numeric_limits<int64_t>::max()) stop.LimitMemory(limit / 4 * 3);
+}
+
 // When memory ran out, everything has been freed again: a search that is stopped immediately needs
 // little.
 base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network,
@@ -216,7 +224,8 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& given) {
-  const base::Stop stop(std::nullopt, given.stop);
+  base::Stop stop(std::nullopt, given.stop);
+  if (given.stop != nullptr) LeaveMemoryForTheAnswer(given.stop->MemoryLimit(), stop);
   answer::PartitionOptions options = given;
   options.stop = &stop;
   const SearchFunction search = [&](const graph::Graph& each,
