@@ -10,8 +10,8 @@ namespace {
 constexpr size_t kMostBytes = 400;
 
 // One printable line, shortened if it is long.
-std::string Tame(std::string_view text, size_t most = kMostBytes) {
-  const std::string tame = Printable(Shortened(text, most), "\t");
+std::string Tame(std::string_view text, size_t most = kMostBytes, std::string_view kept = "") {
+  const std::string tame = Printable(Shortened(text, most), kept);
   return text.size() > most ? tame + " ..." : tame;
 }
 
@@ -42,7 +42,7 @@ std::string Caret(const Diagnostic& diagnostic) {
   const size_t at = diagnostic.column > 0 ? static_cast<size_t>(diagnostic.column) - 1 : 0;
   const size_t skipped = at < kWidth * 3 / 4 ? 0 : at - kWidth / 2;
   const std::string_view line = diagnostic.excerpt;
-  const std::string shown = Tame(line.substr(std::min(skipped, line.size())), kWidth);
+  const std::string shown = Tame(line.substr(std::min(skipped, line.size())), kWidth, "\t");
 
   const std::string number = std::to_string(diagnostic.line);
   const size_t margin = std::max<size_t>(number.size(), 5);
