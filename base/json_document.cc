@@ -38,6 +38,8 @@ std::string TakeAfter(std::string& text, std::string_view mark) {
 Wording WordingOf(std::string_view what) {
   std::string text(what);
   if (const size_t at = text.find("syntax error"); at != std::string::npos) text = text.substr(at);
+  if (const size_t at = text.find("] "); text.starts_with("[json.exception") && at != text.npos)
+    text = text.substr(at + 2);
   Wording wording;
   wording.expected = TakeAfter(text, "; expected ");
   wording.found = TakeAfter(text, "; last read: ");

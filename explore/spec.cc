@@ -240,7 +240,7 @@ class SpecReader {
     std::vector<Axis> axes;
     for (const auto& [path, node] : vary.Entries()) {
       for (const BaseProfile& base : bases) {
-        if (!FindPlaces(base.document, path).empty()) continue;
+        if (CanBeSet(base.document, path)) continue;
         node.ComplainOfKey("the profile '" + base.name + "' has no entry '" + path + "'",
                            "keys of the profile with dots between them, * for any key",
                            base::DidYouMean(path, Views(paths_)));
@@ -254,6 +254,17 @@ class SpecReader {
       axes.push_back(std::move(axis));
     }
     return axes;
+  }
+
+  // Whether the path names entries, or a key that profiles know.
+  static bool CanBeSet(const Json& document, const std::string& path) {
+    if (!FindEntries(document, path).empty()) return true;
+    const std::vector<std::string> places = FindPlaces(document, path);
+    if (places.empty()) return false;
+    Json changed = document;
+    SetEntries(changed, places, 1);
+    const Result<Profile> profile = Profile::Parse(changed.dump());
+    return profile || !profile.Error().message.starts_with("unknown key");
   }
 
   static void ReadAxis(const YamlNode& node, Axis& axis) {
@@ -298,7 +309,8 @@ class SpecReader {
       return steps.Complain("unknown steps '" + steps.Text() + "'",
                             "powers_of_two, or the number of values");
     const int64_t count = steps.Integer(2, kMostSteps);
-    const bool whole = std::floor(from) == from && std::floor(to) == to;
+    const bool whole = std::floor(from) == from && std::floor(to) == to &&
+                       to - from >= static_cast<double>(count - 1);
     for (int64_t i = 0; i < count; ++i) {
       const double value =
           from + (to - from) * static_cast<double>(i) / static_cast<double>(count - 1);

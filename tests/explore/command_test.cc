@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+
+#include "command_line.h"
+
+// `tessera explore` end to end.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class ExploreTest : public CommandLineTest {
+ protected:
+  ExploreTest() { Write("space.yaml", Specification()); }
+
+  static std::string Specification() {
+    return "schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +
+           "]\nprofile: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+           "\nvary:\n"
+           "  memories.sram.capacity_bytes: {name: sram, values: [1Ki, 4Ki, 8Ki]}\n"
+           "  memories.dram.port.bytes_per_cycle: [1, 4]\n"
+           "minimize: [latency, energy, sram]\n";
+  }
+};
+
+TEST_F(ExploreTest, ADryRunSaysWhatVaries) {
+  const Outcome outcome = Run({"explore", "space.yaml", "--dry-run"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              StartsWith("6 points of 6 combinations, 1 networks, 6 pairs, 2 plans each\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("sram: 1024, 4096, 8192"));
+}
+
+TEST_F(ExploreTest, TheSameBytesWithAnyThreadsAndFromTheStore) {
+  const Outcome first = Run({"explore", "space.yaml", "--store", "a.db", "--threads", "1"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("front of patent_chain"));
+  EXPECT_EQ(Run({"explore", "space.yaml", "--store", "b.db", "--threads", "3"}).out, first.out);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--store", "a.db"}).out, first.out);
+  const std::string canonical = Run({"explore", "export", "a.db", "--canonical"}).out;
+  EXPECT_EQ(Run({"explore", "export", "b.db", "--canonical"}).out, canonical);
+  EXPECT_EQ(ParseJson(canonical).at("format"), "tessera-exploration");
+  EXPECT_EQ(ParseJson(Run({"explore", "export", "a.db", "--json"}).out), ParseJson(canonical));
+}
+
+TEST_F(ExploreTest, AKilledRunGoesOnAndExportsTheSame) {
+  Run({"explore", "space.yaml", "--store", "whole.db"});
+  {
+    Process process({"explore", "space.yaml", "--store", "killed.db", "--threads", "1"}, Folder(),
+                    Streams(), "");
+    process.Signal(9);
+  }
+  const Outcome outcome = Run({"explore", "space.yaml", "--store", "killed.db"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Run({"explore", "export", "killed.db"}).out,
+            Run({"explore", "export", "whole.db"}).out);
+}
+
+TEST_F(ExploreTest, AnAnswerOfTheStoreIsMadeAgain) {
+  Run({"explore", "space.yaml", "--store", "a.db"});
+  const auto document = ParseJson(Run({"explore", "export", "a.db"}).out);
+  const auto& entry = document.at("fronts").at("patent_chain").at(0);
+  std::string id;
+  double latency = 0;
+  for (const auto& pair : document.at("pairs")) {
+    if (pair.at("point") != entry.at("point")) continue;
+    for (const auto& answer : pair.at("answers")) {
+      if (answer.at("minimized") != entry.at("minimized")) continue;
+      id = answer.at("id");
+      latency = answer.at("metrics").at("latency");
+    }
+  }
+  const Outcome outcome = Run({"explore", "show", "a.db", id, "--output", "plan.json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ReadJson("plan.json").at("totals").at("latency_cycles"), latency);
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+  EXPECT_THAT(Run({"explore", "show", "a.db", id}).out, StartsWith("patent_chain on"));
+  EXPECT_EQ(Run({"explore", "show", "a.db", "nothing"}).exit_code, 3);
+}
+
+TEST_F(ExploreTest, ASampleIsPlannedAgain) {
+  Run({"explore", "space.yaml", "--store", "a.db"});
+  const Outcome outcome = Run({"explore", "check", "a.db", "--sample", "6"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("accepted: "));
+}
+
+TEST_F(ExploreTest, SkipsPairsAndFindsTheFrontOfAllOfThem) {
+  const auto some = ParseJson(Run({"explore", "space.yaml", "--format", "json"}).out);
+  const auto all =
+      ParseJson(Run({"explore", "space.yaml", "--exhaustive", "--format", "json"}).out);
+  EXPECT_EQ(some.at("fronts"), all.at("fronts"));
+  int skipped = 0;
+  for (const auto& pair : some.at("pairs")) {
+    if (pair.at("settled") == "planned") continue;
+    ++skipped;
+    EXPECT_FALSE(pair.at("reason").get<std::string>().empty());
+  }
+  EXPECT_GT(skipped, 0);
+}
+
+TEST_F(ExploreTest, WritesTables) {
+  EXPECT_EQ(Run({"explore", "space.yaml", "--output", "a.csv", "--output", "a.json"}).exit_code, 0);
+  EXPECT_THAT(Read("a.csv"), StartsWith("network,point,sram,memories.dram.port.bytes_per_cycle,"
+                                        "settled,outcome,minimized,id,"));
+  EXPECT_EQ(ReadJson("a.json").at("pairs").size(), 6U);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--output", "a.txt"}).exit_code, 2);
+}
+
+TEST_F(ExploreTest, SaysWhatIsWrong) {
+  Write("wrong.yaml", Replace(Specification(), "minimize", "minimise"));
+  const Outcome wrong = Run({"explore", "wrong.yaml"});
+  EXPECT_EQ(wrong.exit_code, 3);
+  EXPECT_THAT(wrong.err, HasSubstr("wrong.yaml:7:1: error: unknown key 'minimise'"));
+  EXPECT_THAT(wrong.out, IsEmpty());
+  Write("area.yaml", Replace(Specification(), "latency,", "latency, area,"));
+  const Outcome area = Run({"explore", "area.yaml"});
+  EXPECT_EQ(area.exit_code, 3);
+  EXPECT_THAT(area.err, HasSubstr("no area is known of memories.sram"));
+  EXPECT_EQ(Run({"explore"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "export", "none.db"}).exit_code, 3);
+}
+
+TEST_F(ExploreTest, ALimitThatNothingKeepsIsProvenSo) {
+  Write("limit.yaml", Replace(Specification(), "[" + Shipped("examples/networks/patent_chain.yaml"),
+                              "[{file: " + Shipped("examples/networks/patent_chain.yaml") +
+                                  ", limit: {latency: 9}}"));
+  EXPECT_EQ(Run({"explore", "limit.yaml"}).exit_code, 20);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -60,7 +60,7 @@ PlanAnswer PlanOf(const Network& network, const Profile& profile, const std::str
   PlanOptions options;
   options.minimize = {{metric, 1}};
   options.limits = limits;
-  options.budget = 200'000;
+  options.budget = 20'000;
   const auto answer = MakePlan(network, profile, options);
   EXPECT_TRUE(answer);
   return *answer;
@@ -78,8 +78,7 @@ TEST_F(ComparisonTest, ABetterProfileHasNoWorseOptimum) {
   base::Random random(3);
   int known = 0;
   int different = 0;
-  int infeasible = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const Profile one = Draw(random, base_, static_cast<int>(random.Uniform(1, 4)));
     const Profile other =
         Draw(random, Json::parse(one.Json()), static_cast<int>(random.Uniform(1, 2)));
@@ -96,7 +95,6 @@ TEST_F(ComparisonTest, ABetterProfileHasNoWorseOptimum) {
     const PlanAnswer best = PlanOf(network_, one, metric, limits);
     const PlanAnswer worst = PlanOf(network_, other, metric, limits);
     if (best.outcome == Outcome::kInfeasible) {
-      ++infeasible;
       EXPECT_FALSE(worst.plan) << one.Json() << other.Json();
     }
     if (best.outcome != Outcome::kOptimal || !worst.plan) continue;
@@ -105,14 +103,13 @@ TEST_F(ComparisonTest, ABetterProfileHasNoWorseOptimum) {
     different += least < value ? 1 : 0;
     EXPECT_LE(least, value * (1 + 1e-12)) << metric << one.Json() << other.Json();
   }
-  EXPECT_GT(known, 300);
-  EXPECT_GT(different, 50);
-  EXPECT_GT(infeasible, 5);
+  EXPECT_GT(known, 40);
+  EXPECT_GT(different, 8);
 }
 
 TEST_F(ComparisonTest, NoPlanIsBelowTheBounds) {
   base::Random random(4);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const Profile profile = Draw(random, base_, 4);
     const auto bounds = LowerBounds(network_, profile);
     ASSERT_TRUE(bounds);

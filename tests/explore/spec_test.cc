@@ -78,7 +78,7 @@ TEST_F(SpecTest, SaysWhereItIsWrong) {
        "did you mean 'memories.sram.capacity_bytes'"},
       {"minimize: [latency]\nvary:\n  memories.*.capacity: [1]\n", 6, 3, "no entry"},
       {"minimize: [latency]\nvary:\n  memories.sram.capacity_bytes: []\n", 6, 33, "at least one"},
-      {"minimize: [latency]\nvary:\n  memories.sram.capacity_bytes: {from: 1, to: 2}\n", 6, 33,
+      {"minimize: [latency]\nvary:\n  memories.sram.capacity_bytes: {from: 1, to: 2}\n", 6, 3,
        "steps"},
       {"minimize: [latency]\nvary:\n  memories.sram.capacity_bytes: {from: 4, to: 2, steps: 2}\n",
        6, 47, "before it begins"},
