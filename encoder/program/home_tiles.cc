@@ -140,8 +140,15 @@ class TileCollector {
       begin = end_;
       last_slots_.push_back(end_ - 1);
     }
-    for (size_t i = 0; i < tensors_.size(); ++i)
-      tensors_[i].whole = WholeOf(home_.tensors[i], home_.problem.buffers[i].lifespans.front());
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      TiledTensor& tensor = tensors_[i];
+      tensor.whole = WholeOf(home_.tensors[i], home_.problem.buffers[i].lifespans.front());
+      // From its store to the whole tensor, and from there to its load.
+      for (problem::TensorTile& tile : tensor.tiles) {
+        tile.life.lower = std::min(tile.life.lower, tensor.whole.lower);
+        tile.life.upper = std::max(tile.life.upper, tensor.whole.upper);
+      }
+    }
     return std::move(tensors_);
   }
 

@@ -228,7 +228,12 @@ class HomeRun : private PassVisitor {
     if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
     const auto [known, fresh] = layouts_.try_emplace(tensor);
     if (fresh) known->second = LayoutAtHome(plan_, tensor);
-    Walk(tensor, Widened(tensor, box, known->second), 0, 0, known->second, slots);
+    std::vector<size_t> outer_first(box.size());
+    std::iota(outer_first.begin(), outer_first.end(), size_t{0});
+    std::stable_sort(outer_first.begin(), outer_first.end(), [&](size_t a, size_t b) {
+      return known->second.strides[a] > known->second.strides[b];
+    });
+    Walk(tensor, Widened(tensor, box, known->second), outer_first, 0, 0, known->second, slots);
   }
 
   // A part of many runs counts as one of whole rows, or more.
@@ -253,18 +258,19 @@ class HomeRun : private PassVisitor {
     return box;
   }
 
-  // Index by index along each axis; the last axes are one run where they are stored without gaps.
-  void Walk(int tensor, const Box& box, size_t axis, int64_t bits, const BitLayout& layout,
-            Lifespan slots) {
-    if (axis == box.size()) return Note(tensor, {bits, bits + layout.element}, slots);
-    const bool is_run = axis + 1 == box.size() && layout.strides[axis] == layout.element;
+  // Index by index along each axis, the outermost first; Note joins what lies together.
+  void Walk(int tensor, const Box& box, const std::vector<size_t>& outer_first, size_t next,
+            int64_t bits, const BitLayout& layout, Lifespan slots) {
+    if (next == outer_first.size()) return Note(tensor, {bits, bits + layout.element}, slots);
+    const size_t axis = outer_first[next];
+    const bool is_run = next + 1 == outer_first.size() && layout.strides[axis] == layout.element;
     const int64_t step = is_run ? box[axis].end - box[axis].begin : 1;
     for (int64_t i = box[axis].begin; i < box[axis].end; i += step) {
       const int64_t at = bits + i * layout.strides[axis];
       if (is_run) {
         Note(tensor, {at, at + step * layout.element}, slots);
       } else {
-        Walk(tensor, box, axis + 1, at, layout, slots);
+        Walk(tensor, box, outer_first, next + 1, at, layout, slots);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "tessera/search/off_chip/collision.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -20,6 +21,17 @@ Bytes CollisionSize(const TensorTile& a, Bytes base_a, const TensorTile& b, Byte
     }
   }
   return 0;
+}
+
+Bytes ClearanceOf(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b) {
+  Bytes clearance = std::numeric_limits<Bytes>::max() / 2;
+  size_t j = 0;
+  for (const AddressRange& chunk : a.chunks) {
+    while (j < b.chunks.size() && base_b + b.chunks[j].end <= base_a + chunk.begin) ++j;
+    if (j == b.chunks.size()) break;
+    clearance = std::min(clearance, base_b + b.chunks[j].begin - (base_a + chunk.end));
+  }
+  return clearance;
 }
 
 LifespanTree::LifespanTree(std::vector<Item> items)

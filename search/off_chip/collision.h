@@ -19,6 +19,10 @@ using problem::TiledTensor;
 // moves a tensor up. It may be more than is needed, or less. Cost: linear in the chunks.
 Bytes CollisionSize(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b);
 
+// By how much `a` may move up at least before it shares a byte with `b`; they share none now. Cost:
+// linear in the chunks.
+Bytes ClearanceOf(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b);
+
 // A tile among the tiles of several tensors; tile -1 is the whole tensor.
 struct Item {
   int tensor = 0;

@@ -61,6 +61,7 @@ class Placement {
     const TensorTile* own = nullptr;
     const TensorTile* other = nullptr;
     Bytes other_base = 0;
+    Bytes free_up_to = -1;  // no collision from where they were compared to this base
   };
 
   // In the order in which the published method compares them.
@@ -73,7 +74,7 @@ class Placement {
         const auto other = static_cast<size_t>(peer.tensor);
         const TensorTile& its = TileAt(other, peer.tile);
         if (bases_[other] >= 0 && Meet(own.life, peer.life) && !its.chunks.empty())
-          meetings.push_back({&own, &its, bases_[other]});
+          meetings.push_back({&own, &its, bases_[other], -1});
       }
     }
     return meetings;
@@ -88,11 +89,12 @@ class Placement {
       const Meeting& meeting = meetings[next];
       const Bytes end = meeting.other_base + meeting.other->chunks.back().end;
       if (base + meeting.own->chunks.front().begin >= end) continue;
-      meetings[kept++] = meeting;
-      if (base + meeting.own->chunks.back().end <=
-          meeting.other_base + meeting.other->chunks.front().begin)
-        continue;
-      collision = CollisionSize(*meeting.own, base, *meeting.other, meeting.other_base);
+      Meeting& kept_one = meetings[kept++] = meeting;
+      if (base <= kept_one.free_up_to) continue;
+      collision = CollisionSize(*kept_one.own, base, *kept_one.other, kept_one.other_base);
+      if (collision == 0)
+        kept_one.free_up_to =
+            base + ClearanceOf(*kept_one.own, base, *kept_one.other, kept_one.other_base);
     }
     meetings.erase(meetings.begin() + static_cast<std::ptrdiff_t>(kept),
                    meetings.begin() + static_cast<std::ptrdiff_t>(next));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -216,7 +217,14 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
   place.stop = options.stop;
   place.threads = options.threads;
   const base::Expected<void> placed = placement::PlaceHomesByTiles(plan, {}, place);
-  return placed ? std::nullopt : std::optional(placed.error());
+  if (!placed) return placed.error();
+  const std::vector<plan::verify::Violation> violations = plan::verify::Validate(plan, 1);
+  if (violations.empty()) return std::nullopt;
+  base::Diagnostic fault;
+  fault.message = "the placement by tiles is wrong";
+  fault.found = violations.front().message;
+  fault.hint = "this is a fault of the program, not of the input; please report it with the input";
+  return fault;
 }
 
 }  // namespace
