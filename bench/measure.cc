@@ -12,6 +12,7 @@
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
+#include "tessera/search/engines/order_search/order_search.h"
 
 namespace tessera::bench {
 
@@ -29,7 +30,9 @@ Measurement MeasureOnce(const Problem& question, const Task& task) {
       search::engines::lazy::LazyOptions{.seed = task.seed});
   const encoder::sat::SatEngine sat(encoder::sat::SatOptions{.seed = task.seed});
   const search::engines::local_search::LocalSearchEngine local_search(task.seed);
-  std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy, &sat, &local_search};
+  const search::engines::order_search::OrderSearchEngine order_search(task.seed);
+  std::vector<const problem::Engine*> engines = {&greedy, &canonical,    &lazy,
+                                                 &sat,    &local_search, &order_search};
   if (!task.engine.empty()) {
     std::erase_if(engines,
                   [&](const problem::Engine* engine) { return engine->Name() != task.engine; });

@@ -210,6 +210,27 @@ Problem GenerateRandom(int buffers, double concurrency, uint64_t seed) {
   return problem;
 }
 
+Problem GenerateLogUniform(int buffers, double alive, uint64_t seed) {
+  static constexpr Bytes kGranularity = 64;
+  static constexpr double kLeastSize = 64, kMostSize = 16 << 20, kLongest = 1e12;
+  // The mean of a log-uniform life up to L is (L - 1) / ln L.
+  double low = 1.5, high = kLongest;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = std::sqrt(low * high);
+    ((middle - 1) / std::log(middle) < alive ? low : high) = middle;
+  }
+  Random random(seed);
+  Problem problem = EmptyProblem("log-uniform " + std::to_string(seed), 0);
+  for (int i = 0; i < buffers; ++i) {
+    const Step lower = random.Uniform(0, buffers - 1);
+    const Step life = LogUniform(random, 1, low);
+    const Bytes size = LogUniform(random, kLeastSize, kMostSize) / kGranularity * kGranularity;
+    AddBuffer(problem, lower, lower + life, size);
+  }
+  problem.memories[0].capacity = TotalSize(problem);
+  return problem;
+}
+
 Problem GenerateCompilerLike(int buffers, uint64_t seed) {
   static constexpr Bytes kGranularity = 64;
   static constexpr double kSkips = 0.2, kWeights = 0.4;

@@ -39,6 +39,11 @@ problem::Problem GenerateFlat(int buffers, uint64_t seed);
 // holds them all side by side.
 problem::Problem GenerateRandom(int buffers, double concurrency, uint64_t seed);
 
+// *log-uniform*: as many steps as buffers, starts uniform over them. Sizes are log-uniform
+// multiples of 64 B up to 16 MiB; lives are log-uniform up to the length for which `alive` buffers
+// live at a step on average. The capacity holds them all side by side.
+problem::Problem GenerateLogUniform(int buffers, double alive, uint64_t seed);
+
 // *compiler-like*: a chain of operators. Each result lives until the next operator has read it;
 // some, the skips, live longer. Sizes fall and rise by powers of two along the chain. Weights are
 // double-buffered, loaded one step ahead of their use. The capacity holds all buffers side by side.

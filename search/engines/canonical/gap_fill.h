@@ -24,10 +24,11 @@ namespace tessera::search::engines::canonical {
 // than the load, some member has no place. Gaps are considered independently, so the rule is sound,
 // but it does not decide whether the members fit.
 //
-// Sums of subsets are bits of a word array, in units of the common divisor of all sizes. If that is
-// too small for a short array, the plain sum counts, cut off at the length of the gap.
+// Sums of subsets are bits of a word array, in units of the common divisor of all sizes. They are
+// computed only where they can decide: for few members, in a gap that the plain sum of their sizes
+// would fill, and whose bytes are more than the gaps together have to spare.
 //
-// Cost: members times gaps times the words of a gap.
+// Cost: members times gaps, and for a gap members times the words of its array.
 class GapFill {
  public:
   GapFill(const allocate::ConflictModel& model, problem::Bytes capacity);
@@ -44,29 +45,36 @@ class GapFill {
   bool Permits(int clique, const CanonicalState& state);
 
   // After a refusal: requests the reasons, which are bounds of unplaced members.
-  void Explain(int clique, const CanonicalState& state, ConflictAnalysis& analysis);
+  void Explain(int clique, const CanonicalState& state, ConflictAnalysis& analysis) const;
 
  private:
-  struct Member {
-    int buffer;
-    int lowest;  // of the gaps that it may use; past the last gap if there is none
-    int gaps;    // how many it may use
+  // The addresses of a clique that nothing blocks.
+  struct Gaps {
+    std::vector<problem::AddressRange> ranges;
+    // By member, then gap: its last position there, or -1.
+    std::vector<problem::Bytes> last;
+  };
+  // Of the last question: the members that may lie in a gap.
+  struct Use {
+    problem::Bytes length = 0;
+    problem::Bytes forced = 0;          // sizes of those that may lie nowhere else
+    problem::Bytes others = 0;          // sizes of the others
+    std::vector<problem::Bytes> sizes;  // of the others
   };
 
-  int FindGaps(int buffer, problem::Bytes least, int clique);
-  bool MayUse(int buffer, problem::Bytes least, const problem::AddressRange& gap) const;
-  problem::Bytes FillOf(int gap, problem::Bytes length);
-  void AddToSums(int64_t size);
+  bool IsLoose(int clique, const CanonicalState& state) const;
+  void FindUses(int clique, const CanonicalState& state);
+  problem::Bytes FillOf(const Use& use);
+  bool AddToSums(int64_t size, int64_t most);
 
   const allocate::ConflictModel& model_;
-  std::vector<std::vector<problem::AddressRange>> gaps_;  // by clique; empty: nothing is fixed
+  std::vector<Gaps> gaps_;                             // by clique; no ranges: nothing is blocked
   std::vector<std::vector<problem::Bytes>> gap_ends_;  // by buffer, ascending; of all its cliques
   problem::Bytes unit_ = 0;
 
   // Of the last question.
-  std::vector<Member> members_;
-  std::vector<std::vector<char>> may_use_;  // by member, then gap
-  std::vector<uint64_t> sums_;              // bit i: a subset of i units
+  std::vector<Use> uses_;
+  std::vector<uint64_t> sums_;  // bit i: a subset of i units
 };
 
 }  // namespace tessera::search::engines::canonical
