@@ -201,7 +201,7 @@ class DraftReader {
   void ReadHome(const JsonValue& value, const std::string& pointer) {
     JsonObject object = value.Object();
     const std::string memory = object.String("memory");
-    PassBy(object, {"peak"});
+    PassBy(object, {"peak", "by_tiles", "lower_bound"});
     const std::vector<JsonValue> tensors = object.Items("tensors");
     for (size_t i = 0; i < tensors.size(); ++i) {
       JsonObject tensor = tensors[i].Object();
