@@ -90,7 +90,7 @@ constexpr EngineMaker kEngines[] = {
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
      }},
-    {"guided", true,
+    {"guided", false,
      [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},
     {"z3", false,
      [](const EngineOptions&, uint64_t seed) {
