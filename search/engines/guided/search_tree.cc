@@ -12,6 +12,7 @@ using lazy::Reason;
 using lazy::View;
 
 namespace {
+
 constexpr int64_t kStepsPerLook = 16;  // between two polls of the stop
 constexpr int64_t kStuckAfter = 100;   // dead ends below a point
 constexpr int64_t kFirstRun = 50;      // dead ends before the next recipe
