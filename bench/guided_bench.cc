@@ -79,13 +79,12 @@ struct Answer {
   bool Decided() const { return result.allocation || result.status == Status::kInfeasible; }
 };
 
-Answer Ask(const problem::Engine& engine, const Problem& problem, Bytes capacity, int64_t steps,
-           double seconds) {
+Answer Ask(const problem::Engine& engine, const Problem& problem, Bytes capacity, double seconds) {
   using Clock = base::Stop::Clock;
   const auto start = Clock::now();
   const base::Stop stop(start + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6)));
   Answer answer;
-  answer.result = engine.Open(problem, nullptr)->Solve(0, capacity, {steps}, stop);
+  answer.result = engine.Open(problem, nullptr)->Solve(0, capacity, {}, stop);
   answer.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return answer;
 }
@@ -101,7 +100,7 @@ void PrintChallenging(const Settings& settings) {
     std::printf("%-15s", variant.name.c_str());
     for (const Problem& problem : *challenges) {
       const Answer answer = Ask(GuidedEngine(variant.options), problem,
-                                problem.memories[0].capacity, base::kMaxTotal, settings.seconds);
+                                problem.memories[0].capacity, settings.seconds);
       decided += answer.Decided() ? 1 : 0;
       std::printf(" %s%s %lld %.1f", problem.name.c_str(), answer.Decided() ? "" : "?",
                   static_cast<long long>(answer.result.statistics.nodes), answer.seconds);
@@ -204,15 +203,17 @@ void PrintFailures(const Settings& settings) {
               static_cast<long long>(settings.steps), settings.seconds, "", "failures", "seconds",
               "steps / whole (on)");
   std::vector<Answer> whole;
-  for (const Variant& variant : AllVariants()) {
+  std::vector<Variant> variants = AllVariants();
+  for (Variant& variant : variants) {
     if (!whole.empty() && !Wanted(settings, variant.name)) continue;
+    variant.options.most_steps = settings.steps;
     std::map<std::string, int> failed;
     Comparison comparison;
     double seconds = 0;
     int failures = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
       Answer answer = Ask(GuidedEngine(variant.options), inputs[i].problem, inputs[i].capacity,
-                          settings.steps, settings.seconds);
+                          settings.seconds);
       if (!answer.Decided()) ++failures, ++failed[inputs[i].family];
       seconds += answer.seconds;
       if (whole.size() == i) whole.push_back(answer);
@@ -246,8 +247,8 @@ void PrintBanked(const Settings& settings) {
           GenerateBanked({buffers, buffers / 2, 8, 4, settings.slack_percent}, seed);
       bool first_decided = false;
       for (size_t e = 0; e < engines.size(); ++e) {
-        const Answer answer = Ask(*engines[e], problem, problem.memories[0].capacity,
-                                  base::kMaxTotal, settings.seconds);
+        const Answer answer =
+            Ask(*engines[e], problem, problem.memories[0].capacity, settings.seconds);
         if (e == 0) first_decided = answer.Decided();
         Share& share = shares[e];
         share.placed += answer.result.allocation ? 1 : 0;
@@ -285,8 +286,8 @@ void PrintMicro(const Settings& settings) {
   };
   for (const auto& [name, problem] : {std::pair("10000 disjoint", stairs(10'000, 1)),
                                       std::pair("1000 overlapping", stairs(1000, 0))}) {
-    const Answer answer = Ask(GuidedEngine(), problem, problem.memories[0].capacity,
-                              base::kMaxTotal, settings.seconds);
+    const Answer answer =
+        Ask(GuidedEngine(), problem, problem.memories[0].capacity, settings.seconds);
     std::printf("%-18s %s %.1f ms\n", name,
                 std::string(problem::NameOf(answer.result.status)).c_str(), 1000 * answer.seconds);
   }

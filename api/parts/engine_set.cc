@@ -87,12 +87,12 @@ constexpr EngineMaker kEngines[] = {
      [](const EngineOptions& o, uint64_t) {
        return Make<search::engines::lazy::LazyEngine>(o.lazy);
      }},
-    {"guided", false,
-     [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
      }},
+    {"guided", false,
+     [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},
     {"z3", false,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::smt::Z3Engine>(encoder::smt::Z3Options{.seed = seed});

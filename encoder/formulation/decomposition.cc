@@ -168,11 +168,6 @@ Part MakePart(const Problem& whole, const Ladder* ladder, std::vector<size_t> bu
   return part;
 }
 
-// In the units of the engine's budget: nodes or conflicts.
-int64_t WorkOf(const problem::Statistics& statistics) {
-  return std::max(statistics.nodes, statistics.conflicts);
-}
-
 class PartsSession : public problem::Session {
  public:
   PartsSession(const Problem& problem, const Ladder* ladder, std::vector<Part> parts,
@@ -191,7 +186,7 @@ class PartsSession : public problem::Session {
     whole.allocation->offsets.resize(problem_.buffers.size());
     whole.allocation->modes = StillSchedules();
     for (size_t p = 0; p < parts_.size(); ++p) {
-      const base::Budget left{budget.units - WorkOf(whole.statistics)};
+      const base::Budget left{budget.units - whole.statistics.conflicts};
       Result part = sessions_[p]->Solve(candidate, capacity, left, stop);
       whole.engine = part.engine;
       Accumulate(whole.statistics, part.statistics);

@@ -80,6 +80,7 @@ class Search {
   }
 
   bool IsCutOff() const { return target_ && target_->Full(); }
+  Bytes Capacity() const { return capacity_; }
   bool MayAsk(Bytes capacity) const {
     return capacity == capacity_ || (capacity < capacity_ && !target_);
   }
@@ -203,6 +204,7 @@ class PartSession final : public problem::Session {
     result.reason = std::move(reason);
     return false;
   }
+  void Choose(Bytes capacity, const base::Stop& stop);
   std::optional<std::string> FindUnsupported(Bytes capacity, const base::Stop& stop) const;
   void Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
                 Result& result);
@@ -212,8 +214,17 @@ class PartSession final : public problem::Session {
   const GuidedOptions& options_;
   size_t candidate_ = 0;
   std::unique_ptr<Prepared> prepared_;
-  std::unique_ptr<Search> search_;
+  std::unique_ptr<Search> search_;  // in use
+  std::unique_ptr<Search> other_;   // used before, with another capacity
 };
+
+// A search for the least peak asks about two capacities in turn, one from below and one from above.
+void PartSession::Choose(Bytes capacity, const base::Stop& stop) {
+  if (search_ && search_->Capacity() == capacity) return;
+  std::swap(search_, other_);
+  if (search_ && search_->MayAsk(capacity)) return;
+  search_ = std::make_unique<Search>(*prepared_, options_, capacity, stop);
+}
 
 std::optional<std::string> PartSession::FindUnsupported(Bytes capacity,
                                                         const base::Stop& stop) const {
@@ -236,6 +247,7 @@ bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& bud
   if (stop.Requested()) return Refuse(result, Status::kUnknown, "stopped");
   if (!prepared_ || candidate != candidate_) {
     search_.reset();
+    other_.reset();
     candidate_ = candidate;
     prepared_ = Prepare(
         ladder_ != nullptr ? AtCandidate(problem_, ladder_->candidates[candidate]) : problem_,
@@ -256,8 +268,7 @@ bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& bud
         fmt::format("buffers that live together need {} bytes of memory '{}', which has {}",
                     loads[m], problem_.memories[m].name, room));
   }
-  if (!search_ || !search_->MayAsk(capacity))
-    search_ = std::make_unique<Search>(*prepared_, options_, capacity, stop);
+  Choose(capacity, stop);
   if (!search_->IsCutOff()) return true;
   search_.reset();
   return stop.Requested() ? Refuse(result, Status::kUnknown, "stopped")
@@ -282,7 +293,7 @@ void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const ba
     result.reason = search_->tree().GaveUp()      ? "bounds rise in too many steps"
                     : search_->tree().Exhausted() ? "every candidate of the heuristics failed"
                     : stop.Requested()            ? "stopped"
-                                                  : "the budget of steps is spent";
+                                                  : "the budget of dead ends is spent";
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/problem/engine.h"
 
 namespace tessera::search::engines::guided {
@@ -52,6 +53,7 @@ struct GuidedOptions {
   bool culprits = true;  // a major backtrack goes to the placement to blame, or one decision back
   bool stuck = true;     // leave parts of the tree that took many backtracks, and recipes too
   bool lessons = true;   // learn a clause from every dead end
+  int64_t most_steps = base::kMaxTotal;  // of the search for a part
 };
 
 // The engine "guided": heuristics and a constraint solver in one loop, after TelaMalloc (Maas,
@@ -64,9 +66,10 @@ struct GuidedOptions {
 // of the propagation (constraint_target.h).
 //
 // Supports all constraints. Hints and costs are ignored. Answers kUnsupported for parts beyond the
-// magnitudes of lazy/packing.h. Budget units are steps: placements, other decisions and dead ends;
-// Statistics::nodes counts them. Another call for the same sizes and the same or a lower capacity
-// continues with what was learned. The same calls on a session give the same answers.
+// magnitudes of lazy/packing.h. Budget units are dead ends, as the conflicts of the lazy engine;
+// Statistics::nodes counts steps: placements, other decisions and dead ends. Another call for the
+// same sizes and the same or a lower capacity continues with what was learned. The same calls on a
+// session give the same answers.
 class GuidedEngine final : public problem::Engine {
  public:
   GuidedEngine() = default;

@@ -12,6 +12,7 @@ using lazy::Reason;
 using lazy::View;
 
 namespace {
+
 constexpr int64_t kStepsPerLook = 16;  // between two polls of the stop
 constexpr int64_t kStuckAfter = 100;   // dead ends below a point
 constexpr int64_t kFirstRun = 50;      // dead ends before the next recipe
@@ -34,10 +35,12 @@ SearchTree::SearchTree(Propagation& propagation, std::vector<Candidates> recipes
       run_ends_(kFirstRun) {}
 
 SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop& stop) {
-  const int64_t most = statistics_.nodes + std::min(budget.units, base::kMaxTotal);
+  const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
   int64_t next_look = statistics_.nodes;
   while (!refuted_) {
-    if (exhausted_ || gave_up_ || statistics_.nodes >= most) return Verdict::kUnknown;
+    if (exhausted_ || gave_up_ || statistics_.conflicts >= most ||
+        statistics_.nodes >= options_.most_steps)
+      return Verdict::kUnknown;
     if (statistics_.nodes >= next_look) {
       if (stop.Requested()) return Verdict::kUnknown;
       next_look = statistics_.nodes + kStepsPerLook;

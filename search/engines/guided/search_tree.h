@@ -52,8 +52,8 @@ class SearchTree {
   SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
              const GuidedOptions& options);
 
-  // Budget units are steps. A later call continues. After kPlaced the trail is the placement, until
-  // the next call.
+  // Budget units are dead ends. A later call continues. After kPlaced the trail is the placement,
+  // until the next call.
   Verdict Run(const base::Budget& budget, const base::Stop& stop);
 
   // Returns to the root, for another query.

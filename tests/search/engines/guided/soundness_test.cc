@@ -140,10 +140,10 @@ TEST(GuidedSoundness, ASessionThatMovesOverALadderAnswersAsBruteForceDoes) {
   EXPECT_GE(tally.feasible, DrawsOf(100));
 }
 
-// Small slices of steps give the answer of one large one, and the search ends.
-TEST(GuidedSoundness, SlicesOfStepsContinueTheSearch) {
+// Small slices of dead ends give the answer of one large one, and the search ends.
+TEST(GuidedSoundness, SlicesOfTheBudgetContinueTheSearch) {
   int checked = 0;
-  for (int seed = 1; seed <= DrawsOf(300); ++seed) {
+  for (int seed = 1; seed <= DrawsOf(600); ++seed) {
     base::Random random(static_cast<uint64_t>(seed));
     const Problem problem = random.Chance(0.5) ? DrawPacking(random) : DrawProblem(random);
     const GuidedEngine engine(DrawGuidedOptions(random));
@@ -160,7 +160,7 @@ TEST(GuidedSoundness, SlicesOfStepsContinueTheSearch) {
     }
     checked += slices > 1 ? 1 : 0;
   }
-  ExpectEnough(checked, DrawsOf(120));
+  ExpectEnough(checked, LeastOf(30));
 }
 
 // Heuristics alone refute nothing: where every candidate has failed, the answer is unknown.
