@@ -40,8 +40,9 @@ function shorten(value) {
 // The place of a value along a column: numbers by size, names by their order of appearance.
 const scales = {};
 function scaleOf(name) {
-  if (scales[name]) return scales[name];
-  const values = rows.map((row) => row.cells[name]);
+  const key = state.network + ' ' + name;
+  if (scales[key]) return scales[key];
+  const values = rows.filter((row) => row.network === state.network).map((row) => row.cells[name]);
   const numeric = values.every((value) => typeof value === 'number');
   const keys = numeric ? [] : [...new Set(values.map(shorten))];
   const numbers = numeric ? values : values.map((value) => keys.indexOf(shorten(value)));
@@ -50,10 +51,10 @@ function scaleOf(name) {
   const logs = numeric && low > 0 && high / low > 20;
   const place = (value) => {
     const number = numeric ? value : keys.indexOf(shorten(value));
-    if (high === low) return 0.5;
+    if (high <= low) return 0.5;
     return logs ? Math.log(number / low) / Math.log(high / low) : (number - low) / (high - low);
   };
-  return scales[name] = { place, low: numeric ? low : keys[0], high: numeric ? high : keys[keys.length - 1], logs };
+  return scales[key] = { place, low: numeric ? low : keys[0], high: numeric ? high : keys[keys.length - 1], logs };
 }
 
 function passes(row) {
@@ -77,7 +78,7 @@ function contextOf(canvas) {
 const colorOf = (row) => row === state.picked ? '#c2410c' : row.front ? '#0b5cad' : '#9fb3c8';
 const inFrontOrder = (shown) => [...shown].sort((a, b) => (a.front - b.front) || ((a === state.picked) - (b === state.picked)));
 
-const plotFrame = (canvas) => ({ left: 60, top: 12, width: canvas.clientWidth - 80, height: canvas.clientHeight - 52 });
+const plotFrame = (canvas) => ({ left: 92, top: 12, width: canvas.clientWidth - 112, height: canvas.clientHeight - 52 });
 function plotPlace(frame, row) {
   return [frame.left + scaleOf(state.x).place(row.cells[state.x]) * frame.width,
           frame.top + (1 - scaleOf(state.y).place(row.cells[state.y])) * frame.height];
