@@ -16,6 +16,7 @@
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/output.h"
+#include "tessera/explore/page.h"
 #include "tessera/explore/recheck.h"
 
 // `tessera explore`: which profiles of a space are best for a set of networks.
@@ -190,7 +191,8 @@ class ExploreCommand final : public Command {
     app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
     threads_.Declare(app, "document");
     format_.Declare(app);
-    app.add_option("--output", outputs_, "Write the answer here (.json or .csv); may be repeated");
+    app.add_option("--output", outputs_,
+                   "Write the answer here (.html, .json or .csv); may be repeated");
     app.require_subcommand(0, 1);
     show_ =
         std::make_unique<ShowPart>(*app.add_subcommand("show", "Make the plan of an answer again"));
@@ -210,9 +212,9 @@ class ExploreCommand final : public Command {
     }
     for (const std::string& output : outputs_) {
       const std::string suffix = base::SuffixOf(output);
-      if (suffix != ".json" && suffix != ".csv") {
+      if (suffix != ".json" && suffix != ".csv" && suffix != ".html") {
         console.Note(
-            fmt::format("--output {}: expected a name that ends in .json or .csv", output));
+            fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
         return ExitCode::kUsage;
       }
       destinations_.Write("--output", output);
@@ -241,11 +243,14 @@ class ExploreCommand final : public Command {
                                    : explore::DescribeDocument(**document));
     std::vector<base::Output> outputs;
     for (const std::string& output : outputs_)
-      outputs.push_back({output, base::SuffixOf(output) == ".csv"
-                                     ? explore::DocumentCsv(**document)
-                                     : explore::DocumentText(**document)});
+      outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
     const ExitCode saved = destinations_.Save(console, outputs);
     return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
+  }
+
+  static std::string RenderFor(const std::string& suffix, const Json& document) {
+    if (suffix == ".csv") return explore::DocumentCsv(document);
+    return suffix == ".html" ? explore::WritePage(document) : explore::DocumentText(document);
   }
 
   // The document of the store, or a new one.
