@@ -201,13 +201,16 @@ class DraftReader {
   void ReadHome(const JsonValue& value, const std::string& pointer) {
     JsonObject object = value.Object();
     const std::string memory = object.String("memory");
-    PassBy(object, {"peak", "by_tiles", "lower_bound"});
+    PassBy(object, {"peak", "lower_bound"});
+    const bool by_tiles = object.Boolean("by_tiles", false);
     const std::vector<JsonValue> tensors = object.Items("tensors");
     for (size_t i = 0; i < tensors.size(); ++i) {
       JsonObject tensor = tensors[i].Object();
       const std::string id = tensor.String("tensor");
       PassBy(tensor, {"role", "size", "alignment", "subgraphs"});
+      const size_t before = draft_.pins.size();
       AddPin(tensor, id, memory, fmt::format("{}/tensors/{}", pointer, i));
+      if (draft_.pins.size() > before) draft_.pins.back().by_tiles = by_tiles;
     }
   }
 

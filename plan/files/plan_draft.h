@@ -15,8 +15,9 @@ namespace tessera::plan::files {
 struct Pin {
   std::string id;
   problem::Bytes offset = 0;
-  std::string memory;   // the home's name; empty: the tile memory
-  std::string pointer;  // into the document, for messages
+  std::string memory;     // the home's name; empty: the tile memory
+  std::string pointer;    // into the document, for messages
+  bool by_tiles = false;  // at home, where tensors share addresses tile by tile
 };
 
 struct Draft {

@@ -14,9 +14,9 @@
 #include "tessera/problem/validator.h"
 
 // The program runs once more (passes.h), over the steps that the derivation has laid out. Time is
-// counted in slots: a pass under `double_buffered`, one executed step under `serialized`. Each
-// transfer, and each operator that works in a home, stretches the lives of the bytes that it
-// touches:
+// counted in slots: a pass under `double_buffered`, one executed step under `serialized`, and one
+// more slot at the end. Each transfer, and each operator that works in a home, stretches the lives
+// of the bytes that it touches:
 //
 //     bytes of x   [0 ........ 64 ........ 128)
 //     tile 0 reads  ==========                      [0, 64)    until slot 3
@@ -163,7 +163,7 @@ class HomeRun : private PassVisitor {
     slot_ = begin_ - 1;
     const int64_t tiles = tiles_->Count();
     (is_double_ ? RunDoubleBuffered : RunSerialized)(steps, tiles, *this);
-    begin_ = is_double_ ? begin_ + tiles + 2 : slot_ + 1;
+    begin_ = is_double_ ? begin_ + tiles + 2 : slot_ + 2;
     ends_.push_back(begin_);
   }
 

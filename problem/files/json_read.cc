@@ -130,17 +130,22 @@ Access ReadAccess(const JsonValue& value) {
   return access;
 }
 
-Buffer ReadBuffer(const JsonValue& value, const std::vector<Memory>& memories) {
-  JsonObject object = value.Object();
+std::vector<Lifespan> ReadLifespans(JsonObject& object) {
+  std::vector<Lifespan> lifespans;
+  for (const JsonValue& life : object.Items("lifespans")) {
+    const std::vector<JsonValue> ends = life.Items(2);
+    lifespans.push_back({ends[0].Integer(kSteps), ends[1].Integer(kSteps)});
+  }
+  return lifespans;
+}
+
+Buffer ReadBuffer(JsonObject& object, const std::vector<Memory>& memories) {
   Buffer buffer;
   buffer.id = object.String("id");
   buffer.name = object.String("name", "");
   buffer.role = object.String("role", "");
   buffer.size = object.Integer("size", kSizes);
-  for (const JsonValue& life : object.Items("lifespans")) {
-    const std::vector<JsonValue> ends = life.Items(2);
-    buffer.lifespans.push_back({ends[0].Integer(kSteps), ends[1].Integer(kSteps)});
-  }
+  buffer.lifespans = ReadLifespans(object);
   buffer.alignment = object.Integer("alignment", kSizes, 1);
   if (const JsonValue memory = object.Optional("memory"))
     buffer.memory = ReadReference(memory, memories, "memory");
@@ -158,6 +163,45 @@ Buffer ReadBuffer(const JsonValue& value, const std::vector<Memory>& memories) {
     buffer.accesses.push_back(ReadAccess(access));
   buffer.annotations = object.UserKeys();
   return buffer;
+}
+
+// A composite buffer: one buffer for each chunk, which kColocate relations hold together.
+void ReadComposite(JsonObject& object, const std::vector<JsonValue>& chunks, Problem& problem) {
+  if (chunks.empty()) object.Refuse("a composite buffer without chunks", "at least one chunk");
+  Buffer common;
+  common.id = object.String("id");
+  common.name = object.String("name", "");
+  common.role = object.String("role", "");
+  if (const JsonValue memory = object.Optional("memory"))
+    common.memory = ReadReference(memory, problem.memories, "memory");
+  common.annotations = object.UserKeys();
+  const int64_t alignment = object.Integer("alignment", kSizes, 1);
+  const std::optional<int64_t> offset = ReadOptional(object, "offset", kAddresses);
+  const std::optional<int64_t> hint = ReadOptional(object, "hint", kAddresses);
+  const auto first = static_cast<int>(problem.buffers.size());
+  Bytes end = 0;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    JsonObject chunk = chunks[i].Object();
+    Buffer buffer = common;
+    buffer.id = fmt::format("{}[{}]", common.id, i);
+    const JsonValue stated = chunk.Required("range");
+    const AddressRange range = stated ? ReadRange(stated) : AddressRange{end, end + 1};
+    if (i == 0 ? range.begin != 0 : range.begin < end)
+      stated.Refuse(i == 0 ? "the first chunk begins elsewhere" : "the chunks do not ascend",
+                    i == 0 ? "a range from 0 on" : fmt::format("a range from {} or more on", end));
+    end = range.end;
+    buffer.size = std::max<Bytes>(1, range.end - range.begin);
+    buffer.lifespans = ReadLifespans(chunk);
+    if (i == 0) {
+      buffer.alignment = alignment;
+      buffer.offset = offset;
+      buffer.hint = hint;
+    } else {
+      problem.relations.push_back(
+          {RelationKind::kColocate, first, static_cast<int>(problem.buffers.size()), range.begin});
+    }
+    problem.buffers.push_back(std::move(buffer));
+  }
 }
 
 Loop ReadLoop(const JsonValue& value) {
@@ -204,8 +248,14 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
   problem.name = object.String("name", "");
   for (const JsonValue& item : object.Items("memories"))
     problem.memories.push_back(ReadMemory(item));
-  for (const JsonValue& item : object.Items("buffers"))
-    problem.buffers.push_back(ReadBuffer(item, problem.memories));
+  for (const JsonValue& item : object.Items("buffers")) {
+    JsonObject buffer = item.Object();
+    if (const JsonValue chunks = buffer.Optional("chunks")) {
+      ReadComposite(buffer, chunks.Items(), problem);
+    } else {
+      problem.buffers.push_back(ReadBuffer(buffer, problem.memories));
+    }
+  }
   const BufferIndex index(problem.buffers);
   for (const JsonValue& item : object.Items("relations", Presence::kOptional)) {
     problem.relations.push_back(ReadRelation(item, index));
