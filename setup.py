@@ -30,7 +30,8 @@ class CMakeBuild(build_ext):
         if not given:
             subprocess.run(["cmake", "-S", str(ROOT), "-B", folder, "-G", "Ninja",
                             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
-                            "-DTESSERA_TESTS=OFF", f"-DTESSERA_PYTHON={sys.executable}"], check=True)
+                            "-DTESSERA_TESTS=OFF", f"-DTESSERA_PYTHON={sys.executable}"],
+                           check=True)
         subprocess.run(["cmake", "--build", folder, "--target", "tessera_python"], check=True)
         subprocess.run(["cmake", "--install", folder, "--prefix", str(package.parent),
                         "--component", "python"], check=True)

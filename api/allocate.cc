@@ -182,7 +182,8 @@ Result<Problem> Problem::Make(const std::vector<Buffer>& buffers,
   return api::Guarded([&] { return api::MakeProblem(buffers, capacity); });
 }
 
-Result<Problem> Problem::FromColumns(const BufferColumns& buffers, std::optional<std::int64_t> capacity) {
+Result<Problem> Problem::FromColumns(const BufferColumns& buffers,
+                                     std::optional<std::int64_t> capacity) {
   return api::Guarded([&] { return api::MakeProblem(buffers, capacity); });
 }
 

@@ -1,8 +1,8 @@
 """A memory planning algorithm with the interface of TVM's unified static memory planner.
 
-USMP calls an algorithm with buffers. Each has a size, the pools that it may use, the best first, and
-the buffers with which it conflicts. It takes back a pool and an offset for each. This module needs
-nothing of TVM: it reads the published fields by name.
+USMP calls an algorithm with buffers. Each has a size, the pools that it may use, the best first,
+and the buffers with which it conflicts. It takes back a pool and an offset for each. This module
+needs nothing of TVM: it reads the published fields by name.
 
     import tvm
     from tvm.tir.usmp.utils import PoolAllocation

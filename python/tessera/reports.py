@@ -97,7 +97,8 @@ class MemoryModes:
 class ModesAnswer:
     """The modes of its banks that a chip does not need (docs/modes.md)."""
 
-    outcome: str  # "optimal": fewer are proven not to be enough; "feasible"; "infeasible"; "unknown"
+    # "optimal": fewer are proven not to be enough; "feasible"; "infeasible"; "unknown"
+    outcome: str
     memories: list[MemoryModes]
     reduced: str  # the profile, or the last problem, without the removed modes, as JSON
     text: str  # the answer as `tessera modes` prints it

@@ -13,7 +13,8 @@ CHAIN = {
     "name": "chain",
     "inputs": [{"id": "x", "shape": [1, 16, 32, 32]}],
     "operators": [
-        {"id": name, "kind": "conv", "inputs": [source], "out_channels": 16, "kernel": 3, "pads": "same"}
+        {"id": name, "kind": "conv", "inputs": [source], "out_channels": 16, "kernel": 3,
+         "pads": "same"}
         for name, source in [("a", "x"), ("b", "a")]
     ],
     "outputs": ["b"],

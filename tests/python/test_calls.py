@@ -67,13 +67,13 @@ def test_what_progress_raises_leaves_the_call(mobilenet, npu):
 
 def test_threads_share_inputs_and_a_session(chain, npu):
     session = ts.Session()
-    sweep = [npu.with_({"memories.sram.capacity_bytes": kib << 10}) for kib in (64, 128)] * 3
-    expected = [ts.plan(chain, profile).render("json") for profile in sweep[:2]] * 3
-    with ThreadPoolExecutor(4) as pool:
+    sweep = [npu.with_({"memories.sram.capacity_bytes": kib << 10}) for kib in (64, 128)] * 2
+    expected = [ts.plan(chain, profile).render("json") for profile in sweep[:2]] * 2
+    with ThreadPoolExecutor(2) as pool:
         plans = pool.map(lambda profile: session.plan(chain, profile).render("json"), sweep)
     assert list(plans) == expected
     counts = session.counts()
-    assert counts.hits + counts.misses == 6 and counts.hits > 0
+    assert counts.hits + counts.misses == 4 and counts.hits > 0
     session.clear()
     assert session.counts().bytes == 0
 

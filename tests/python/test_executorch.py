@@ -78,8 +78,10 @@ def test_memories_have_capacities():
 
 
 def test_stated_memories_and_addresses_are_kept():
-    specs = [TensorSpec("a", 32, 0, 3, mem_id=1, mem_offset=32), TensorSpec("b", 32, 0, 3, mem_id=1),
-             TensorSpec("c", 64, 0, 3), TensorSpec("d", 32, 4, 5, mem_id=1, mem_offset=48)]
+    specs = [TensorSpec("a", 32, 0, 3, mem_id=1, mem_offset=32),
+             TensorSpec("b", 32, 0, 3, mem_id=1),
+             TensorSpec("c", 64, 0, 3),
+             TensorSpec("d", 32, 4, 5, mem_id=1, mem_offset=48)]
     result = MemoryPlanner({1: 96, 2: None})(16, set(specs))
     assert storage(specs[0], result) == (1, 32, 64)
     assert storage(specs[3], result) == (1, 48, 80)

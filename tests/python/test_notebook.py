@@ -13,7 +13,8 @@ FOLDER = ROOT / "examples/notebooks"
 def test_a_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "outputs are not committed"
-    client = nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": FOLDER}})
+    resources = {"metadata": {"path": FOLDER}}
+    client = nbclient.NotebookClient(notebook, timeout=500, resources=resources)
     client.execute()
     assert any("image/svg" in str(cell.get("outputs")) or "<svg" in str(cell.get("outputs"))
                for cell in notebook.cells)

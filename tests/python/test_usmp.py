@@ -47,7 +47,7 @@ def plan(buffers):
 
 
 def peak(buffers, places, pool):
-    return max((at + b.size_bytes for b, (name, at) in zip(buffers, places) if name == pool), default=0)
+    return max(at + b.size_bytes for b, (name, at) in zip(buffers, places) if name == pool)
 
 
 def test_buffers_without_conflicts_share_bytes():
@@ -70,7 +70,8 @@ def test_conflicts_need_not_be_intervals():
 
 def test_pools_are_used_in_order():
     fast, slow = PoolInfo("fast", 100), PoolInfo("slow")
-    a, b, c = (BufferInfo(name, size, [fast, slow]) for name, size in [("a", 60), ("b", 50), ("c", 40)])
+    sizes = {"a": 60, "b": 50, "c": 40}
+    a, b, c = (BufferInfo(name, size, [fast, slow]) for name, size in sizes.items())
     conflict((a, b), (b, c), (c, a))
     # 150 bytes live together. b is the smallest whose move leaves at most 100.
     assert [pool for pool, _ in plan([a, b, c])] == ["fast", "slow", "fast"]

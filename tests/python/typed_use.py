@@ -12,6 +12,6 @@ rows: ts.Table[ts.Subgraph] = plan.subgraphs[1:]
 energy: float = plan.totals["energy"]
 column = numpy.arange(3)
 peak: int = ts.allocate(column, column + 1, column + 1, capacity=9).peak
-offsets: numpy.ndarray = ts.Session().allocate(ts.Problem.load("b.csv")).offsets  # type: ignore[type-arg]
+total: int = int(ts.Session().allocate(ts.Problem.load("b.csv")).offsets.sum())
 wrong = ts.plan(profile, network)  # type: ignore[arg-type]
 missing = plan.beauty  # type: ignore[attr-defined]
