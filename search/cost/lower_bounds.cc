@@ -436,17 +436,14 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
   constants_ = ConstantsLoadedOnce(graph, profile, interval);
   // Keeping tensors is never refused. So with all of them kept, the policies of every case are
   // included.
-  std::set<hw_profiles::WeightPolicy> weights;
-  for (const encoder::program::Policy& policy :
-       encoder::program::PoliciesOf(graph, profile, interval, coverage_.Whole().tensors))
-    weights.insert(policy.weights);
-  for (const hw_profiles::WeightPolicy policy : weights)
+  for (const hw_profiles::WeightPolicy policy : encoder::program::WeightPoliciesOf(
+           graph, usages, profile, interval, coverage_.Whole().tensors))
     weights_.push_back(bound.FindWeights(policy));
 }
 
-plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
+plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept, Detail detail) const {
   return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, on_host_)
-      .Find(operators_, constants_, weights_, Detail::kTotals);
+      .Find(operators_, constants_, weights_, detail);
 }
 
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {

@@ -12,6 +12,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
@@ -100,8 +101,7 @@ class SubgraphBounds {
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const std::vector<graph::Usage>& usages, graph::Interval interval);
 
-  // Totals, without the parts that add up to them.
-  plan::Metrics Find(const std::vector<int>& kept) const;
+  plan::Metrics Find(const std::vector<int>& kept, Detail detail = Detail::kParts) const;
 
  private:
   const graph::Graph& graph_;

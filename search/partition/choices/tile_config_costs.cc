@@ -88,6 +88,20 @@ bool TileConfigCost::LeavesOutAny(std::span<const graph::tiling::TileShape> shap
   });
 }
 
+bool TileConfigCost::SurelyHasPrice(const graph::tiling::TileShape& shape) {
+  bool has_room = false;
+  Policies();
+  tilings_.Cut(shape, HaloStorage::kRecompute, [&](const graph::tiling::TiledSubgraph& tiling) {
+    has_room = std::any_of(tried_->begin(), tried_->end(), [&](const auto& tried) {
+      return tried->policy.halo == HaloStorage::kRecompute &&
+             tried->floor.Find(tiling) <= context_->Room();
+    });
+    return false;
+  });
+  tilings_.Forget();
+  return has_room;
+}
+
 std::map<TileConfig, TilePrice> TileConfigCost::Find(
     std::span<const graph::tiling::TileShape> shapes) {
   std::map<TileConfig, TilePrice> prices;

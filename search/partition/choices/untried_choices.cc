@@ -55,8 +55,8 @@ const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
 // If a tile is required, all of its policies are considered, although some make the same program: a
 // constraint may require one of them. The same if no other policy satisfies the constraint.
 void IntervalChoices::FindPolicies() {
-  encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(context_->graph, Cut(), interval_, kept_);
+  encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
+      context_->graph, context_->simulator.Usages(), Cut(), interval_, kept_);
   expanded_->policies = std::move(offered.first);
   expanded_->further = std::move(offered.further);
   expanded_->lists_policies = offered.all;
@@ -100,8 +100,8 @@ encoder::program::TilesMade IntervalChoices::Made() const {
 // The policies that only the further axes give are skipped at first.
 std::vector<graph::tiling::TileShape> IntervalChoices::TakeEveryAxis() {
   has_every_axis_ = true;
-  const encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
+  const encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
+      context_->graph, context_->simulator.Usages(), context_->profile, interval_, kept_);
   for (const auto* policies : {&offered.first, &offered.further}) {
     for (const encoder::program::Policy& policy : *policies) {
       const auto is_in = [&policy](const std::vector<encoder::program::Policy>& some) {
@@ -172,6 +172,8 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   if (added == 0) added = TakePolicies(score, most);
   PriceLeastAside();
   expanded_->configs.reset();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
   return added;
 }
 
@@ -183,6 +185,8 @@ size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
   if (added < most) return added + ExtendBelow(score, most - added);
   PriceLeastAside();
   expanded_->configs.reset();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
   return added;
 }
 

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
@@ -32,9 +35,21 @@ namespace tessera::search::partition::choices {
 
 using graph::tiling::TileShape;
 
+namespace {
+
+constexpr int64_t kFollowed = 1 << 10;  // tiles that no policy leaves out
+
+// Lower bounds of any shape. The interval's bound may be that of its first axes alone.
+cost::Tie FloorOf(const SearchContext& context, bool has_every_axis, const cost::Cost& bound) {
+  return context.first_axes != nullptr && has_every_axis ? cost::Tie{} : bound.tie;
+}
+
+}  // namespace
+
 bool IntervalChoices::MayWait() const {
   return !expanded_->formulated && context_->scale.AddsUp() && context_->previous == nullptr &&
-         config_ == nullptr && pins_.empty() && bound_.tie.latency > 0;
+         config_ == nullptr && pins_.empty() &&
+         FloorOf(*context_, has_every_axis_, bound_).latency > 0;
 }
 
 // nullptr if bounds are of no use. `others` holds those of a part of the policies.
@@ -63,9 +78,10 @@ bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
   if (bounds == nullptr) return false;
   LookForLost(tile_shapes, EveryPolicy(), context_->stop);
   const size_t addition = ++expanded_->additions;
+  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
   for (const TileShape& shape : tile_shapes) {
     expanded_->waiting.emplace(shape,
-                               Waiting{bounds->Find(shape, bound_.tie, context_->scale), addition});
+                               Waiting{bounds->Find(shape, floor, context_->scale), addition});
   }
   return true;
 }
@@ -97,6 +113,8 @@ void IntervalChoices::PriceFront(const base::Stop& stop) {
   }
   if (stop.Requested()) DropWaiting();
   Sort();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
 }
 
 void IntervalChoices::PriceAll(const base::Stop& stop) {
@@ -130,7 +148,14 @@ void IntervalChoices::LookForLost(std::span<const TileShape> tile_shapes, Range 
   const bool keeps = std::any_of(some.begin(), some.end(), [](const auto& policy) {
     return policy.halo != hw_profiles::HaloStorage::kRecompute;
   });
-  if (!keeps) return;
+  const graph::Shape& output = encoder::program::OutputShape(context_->graph, interval_);
+  const auto is_many = [&output](const TileShape& shape) {
+    int64_t tiles = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      tiles = base::SaturatingMul(tiles, base::CeilDiv(output[axis], shape[axis]));
+    return tiles > kFollowed;
+  };
+  if (!keeps || std::none_of(tile_shapes.begin(), tile_shapes.end(), is_many)) return;
   if (policies == EveryPolicy() && expanded_->configs != nullptr) {
     expanded_->lost_shapes = expanded_->configs->LeavesOutAny(tile_shapes);
   } else {
@@ -146,9 +171,10 @@ std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileS
   cost::ShapeBounds* bounds =
       below == std::numeric_limits<double>::infinity() ? nullptr : Bounds(policies, others);
   if (bounds == nullptr) return tile_shapes;
+  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
-    const double least = bounds->Find(shape, bound_.tie, context_->scale);
+    const double least = bounds->Find(shape, floor, context_->scale);
     if (least < below) {
       rest.push_back(shape);
     } else {
@@ -185,13 +211,19 @@ void IntervalChoices::PriceLeastAside() {
 
 // How many are aside, or any greater number than `most`.
 size_t IntervalChoices::CountAside(size_t most) {
-  const auto count = [this] {
-    return static_cast<size_t>(
-        std::count_if(expanded_->aside.begin(), expanded_->aside.end(),
-                      [](const auto& each) { return each.second.is_exact; }));
-  };
-  if (count() <= most) PriceAside(std::numeric_limits<double>::infinity());
-  return count();
+  size_t fitting = 0;
+  for (auto at = expanded_->aside.begin(); at != expanded_->aside.end() && fitting <= most;) {
+    const Range policies = at->first.first;
+    TileConfigCost configs(
+        *context_, interval_,
+        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin),
+        Made(), MayHoldBack(), context_->stop);
+    for (; at != expanded_->aside.end() && at->first.first == policies && fitting <= most; ++at)
+      fitting += at->second.is_exact || configs.SurelyHasPrice(at->first.second) ? 1 : 0;
+  }
+  if (fitting > most) return fitting;
+  PriceAside(std::numeric_limits<double>::infinity());
+  return expanded_->aside.size();
 }
 
 }  // namespace tessera::search::partition::choices
