@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/problem.h"

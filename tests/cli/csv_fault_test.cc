@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
               {kColumns, "found: end",
                "hint: some tools count 'end' as the last step of the life, others as the step "
                "after it; if it is the "
-               "step after, rename it to 'upper', else add 1 as well"}},
+               "step after, rename it to 'upper', else add 1 as well; or state --lifetimes"}},
         Fault{"misspelt_column",
               "alignment",
               "aligment",
