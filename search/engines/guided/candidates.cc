@@ -1,6 +1,7 @@
 #include "tessera/search/engines/guided/candidates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>

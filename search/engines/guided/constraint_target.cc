@@ -1,7 +1,7 @@
 #include "tessera/search/engines/guided/constraint_target.h"
 
 #include <algorithm>
-#include <limits>
+#include <variant>
 
 namespace tessera::search::engines::guided {
 

@@ -1,6 +1,8 @@
 #include "tessera/search/engines/guided/search_tree.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "tessera/base/arithmetic.h"
 
