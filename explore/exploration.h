@@ -3,6 +3,7 @@
 #include <tessera/call.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
