@@ -9,6 +9,7 @@
 #include "tessera/graph/regions.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/host_share.h"
+#include "tessera/report/plan_text.h"
 
 namespace tessera::report {
 
@@ -129,6 +130,7 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   for (const std::string& sentence : plan::DescribeProof(plan))
     data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;
+  data["peaks_at_home"] = DescribePeaksAtHome(plan);
   data["host"] = HostAsData(plan);
   data["totals"] = AsData(plan.totals);
   for (const plan::Metric& metric : plan::kMetrics) {

@@ -104,6 +104,26 @@ std::string DescribeHomes(const plan::Plan& plan) {
 
 }  // namespace
 
+std::vector<std::string> DescribePeaksAtHome(const plan::Plan& plan) {
+  std::vector<std::string> lines;
+  for (const plan::Home& home : plan.homes) {
+    problem::Bytes lasting = 0;
+    for (const problem::Buffer& buffer : home.problem.buffers) {
+      const bool lasts = buffer.role == base::NameOf(base::TensorRole::kConstant) ||
+                         buffer.role == base::NameOf(base::TensorRole::kState);
+      if (lasts) lasting += buffer.size;
+    }
+    std::string line =
+        fmt::format("off-chip peak in '{}': {} bytes, {} of them constants and state",
+                    plan.profile.memories[static_cast<size_t>(home.memory)].name,
+                    Grouped(plan::PeakOf(home)), Grouped(lasting));
+    if (home.lower_bound > 0) line += fmt::format("; at least {}", Grouped(home.lower_bound));
+    if (home.by_tiles) line += "; tensors share addresses tile by tile";
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 std::string NoteLine(const std::string& note) {
   constexpr size_t kMostShown = 400;
   if (note.size() <= kMostShown) return "note: " + Printable(note) + '\n';
@@ -125,6 +145,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
       text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
     text += '\n';
   }
+  for (const std::string& line : DescribePeaksAtHome(plan)) text += Printable(line) + '\n';
   if (const std::string homes = DescribeHomes(plan); !homes.empty())
     text += Printable(homes) + '\n';
   if (plan.baseline && !plan.baseline->complete) {

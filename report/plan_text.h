@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
@@ -10,6 +11,9 @@ namespace tessera::report {
 // The plan as tables for a terminal: subgraphs, totals next to the baseline and the lower bounds,
 // and notes.
 std::string DescribePlan(const plan::Plan& plan, double time_ms);
+
+// For each home outside the tile memory its off-chip peak, with the lower bound, in words.
+std::vector<std::string> DescribePeaksAtHome(const plan::Plan& plan);
 
 // "note: ..." as a line. Notes that list every node of a file are for programs to read; a terminal
 // shows how they begin.

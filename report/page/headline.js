@@ -109,6 +109,7 @@ function drawHeadline() {
       sharesBar('Energy by part', plan.totals.energy_by_part, energyText),
       sharesBar('Off-chip traffic by cause', plan.totals.off_chip_by_cause, bytesText, 'cause'),
     ),
+    ...listCard('Memory off chip', plan.peaks_at_home),
     ...listCard('Constraints', plan.constraints),
     ...listCard('What the search says', notes),
   );

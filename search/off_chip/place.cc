@@ -25,9 +25,9 @@ class Placer {
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
         pins_(pins.begin(), pins.end()) {
-    is_free_ =
-        memory.reserved.empty() &&
-        std::none_of(pins.begin(), pins.end(), [](const auto& pin) { return pin.has_value(); });
+    is_pinned_ =
+        std::any_of(pins.begin(), pins.end(), [](const auto& pin) { return pin.has_value(); });
+    is_free_ = memory.reserved.empty() && !is_pinned_;
   }
 
   base::Expected<TiledPlacement> Run(std::span<const TiledTensor> tensors) {
@@ -119,7 +119,7 @@ class Placer {
     base::Expected<problem::Result> result =
         allocate::Allocate(tiled.problem, nullptr, 0, options_.engines, allocate);
     if (!result) return result.error();
-    if (tiled.exact && !is_stacked_) {
+    if (tiled.exact && !is_stacked_ && !is_pinned_) {
       const bool best_is_least = best && result->status == problem::Status::kInfeasible;
       placement.lower_bound = std::max(
           placement.lower_bound, best_is_least ? *allocate.capacity + 1 : result->lower_bound);
@@ -141,6 +141,7 @@ class Placer {
   const PlaceOptions& options_;
   const base::Stop& stop_;
   std::vector<std::optional<Bytes>> pins_;
+  bool is_pinned_ = false;  // bounds from engines then hold for the given addresses alone
   bool is_free_ = true;
   bool is_stacked_ = false;
   std::vector<TiledTensor> aligned_;  // with the memory's alignment

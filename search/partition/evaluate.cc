@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tessera/base/text.h"
@@ -16,6 +17,7 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
+#include "tessera/search/partition/placement/tiled_homes.h"
 
 // Only network, profile, partition and addresses of the user's draft are used: the joint Problem is
 // built as the search builds it, the given addresses become fixed offsets (or hints), and engines
@@ -64,7 +66,7 @@ std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::
   std::map<std::string_view, Buffer*> buffers;
   for (Buffer& buffer : problem.buffers) buffers.emplace(buffer.id, &buffer);
   for (const plan::files::Pin& pin : draft.pins) {
-    if (pin.memory != memory) continue;
+    if (pin.memory != memory || pin.by_tiles) continue;
     const auto buffer = buffers.find(pin.id);
     if (buffer != buffers.end()) {
       (may_move ? buffer->second->hint : buffer->second->offset) = pin.offset;
@@ -194,10 +196,11 @@ class Evaluator {
                                            subgraphs, i, draft_.kept);
     }
     plan::Plan plan = answer::AssemblePlan(context_, std::move(subgraphs), draft_.kept, joint_);
+    if (auto declined = ShareByTiles(plan)) return *std::move(declined);
     plan.lower_bounds = lower_bounds;
     plan.bound = context_.scale.ScoreOfBounds(lower_bounds);
     answer::ClaimNothing(plan);
-    plan.notes = {"the partition was given, not searched for"};
+    plan.notes.insert(plan.notes.begin(), "the partition was given, not searched for");
     if (auto note = plan::verify::NoteOnHost(plan)) plan.notes.push_back(*std::move(note));
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
       plan.notes.push_back(*std::move(note));
@@ -210,6 +213,32 @@ class Evaluator {
     evaluation.violations = plan::verify::Validate(plan);
     if (evaluation.violations.empty()) evaluation.plan = std::move(plan);
     return evaluation;
+  }
+
+  // Addresses by tiles that the draft states; dropped if they do not fit and may move.
+  std::optional<Evaluation> ShareByTiles(plan::Plan& plan) const {
+    placement::HomePins pins;
+    for (const plan::files::Pin& pin : draft_.pins) {
+      if (pin.by_tiles) pins.emplace(std::pair(pin.memory, pin.id), pin.offset);
+    }
+    if (pins.empty()) return std::nullopt;
+    off_chip::PlaceOptions options;
+    options.engines = context_.engines;
+    options.budget = context_.budget;
+    options.stop = &context_.stop;
+    options.threads = options_.threads;
+    auto placed = placement::PlaceHomesByTiles(plan, pins, options);
+    const auto is_placed = [&](const auto& pin) {
+      return std::any_of(plan.homes.begin(), plan.homes.end(), [&](const plan::Home& home) {
+        return home.by_tiles && home.problem.memories.front().name == pin.first.first;
+      });
+    };
+    if (placed && std::all_of(pins.begin(), pins.end(), is_placed)) return std::nullopt;
+    if (placed && options_.may_move) return std::nullopt;
+    return Declined(Status::kUnknown,
+                    placed ? "tensors at home cannot share the given addresses tile by tile: " +
+                                 plan.notes.back()
+                           : placed.error().message);
   }
 
   const plan::files::Draft& draft_;

@@ -56,7 +56,9 @@ class Replacement {
     // A placement of whole tensors is one by tiles, too.
     home.by_tiles = true;
     home.lower_bound = std::min(placed->lower_bound, std::min(placed->peak, before));
-    if (is_lower || options_.method == plan::OffChip::kPaper)
+    const bool is_pinned =
+        std::any_of(pins.begin(), pins.end(), [](const auto& pin) { return pin.has_value(); });
+    if (is_lower || is_pinned || options_.method == plan::OffChip::kPaper)
       home.allocation.offsets = std::move(placed->bases);
     return std::nullopt;
   }
