@@ -165,7 +165,7 @@ struct Home {
   // Tensors may share addresses tile by tile (docs/program.md, "Homes by tiles"). The offsets are
   // then a placement by tiles, and not one of the problem.
   bool by_tiles = false;
-  problem::Bytes lower_bound = 0;  // no placement of the same kind has a lower peak
+  problem::Bytes lower_bound = 0;  // if by_tiles: no placement by tiles has a lower peak
 };
 
 // One past the highest byte in use of a home.

@@ -79,7 +79,7 @@ Home ReadHome(const JsonValue& value, const Plan& plan) {
       fmt::format("{} in {}", plan.network.name, home.problem.memories.front().name);
   for (const JsonValue& resident : object.Items("tensors")) ReadResident(resident, plan, home);
   if (const JsonValue by_tiles = object.Optional("by_tiles")) home.by_tiles = by_tiles.Boolean();
-  home.lower_bound = object.Integer("lower_bound", kHomeOffset, 0);
+  if (home.by_tiles) home.lower_bound = object.Integer("lower_bound", kHomeOffset);
   const JsonValue peak = object.Required("peak");
   const problem::Bytes found = PeakOf(home);
   if (peak && peak.Integer(kHomeOffset) != found)
@@ -151,7 +151,7 @@ Json HomesToJson(const Plan& plan) {
     entry["memory"] = plan.profile.memories[static_cast<size_t>(home.memory)].name;
     if (home.by_tiles) entry["by_tiles"] = true;
     entry["peak"] = PeakOf(home);
-    entry["lower_bound"] = home.lower_bound;
+    if (home.by_tiles) entry["lower_bound"] = home.lower_bound;
     entry["tensors"] = Json::array();
     for (size_t i = 0; i < home.tensors.size(); ++i)
       entry["tensors"].push_back(ResidentToJson(plan, home, i));

@@ -128,6 +128,11 @@ void AxisSums::FindLanes(const graph::Graph& graph, const hw_profiles::Profile& 
   }
 }
 
+bool AxisSums::IsNeeded(size_t slot) const {
+  const size_t begin = propagation_.Begin(slot);
+  return !AsksForNothing(std::span(whole_).subspan(begin, propagation_.Begin(slot + 1) - begin));
+}
+
 int64_t AxisSums::WholeSteps(size_t region) const {
   return base::RoundUp(WholeLength(region), lanes_[region]);
 }
@@ -402,8 +407,9 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
   };
   work.slots.resize(regions.Tensors().size());
   for (size_t slot = 0; slot < work.slots.size(); ++slot) {
-    int64_t repeated = 1;  // tiles that need the same of the tensor
-    int64_t asking = 1;
+    // Tiles that need the same of the tensor. None do if all that is read of it lies in pads.
+    int64_t repeated = sums_.IsNeeded(slot) ? 1 : 0;
+    int64_t asking = repeated;
     for (size_t axis = 0; axis < along.size(); ++axis) {
       if (along[axis] == nullptr) continue;
       asking = SaturatingMul(asking, along[axis]->asking[slot]);

@@ -56,6 +56,7 @@ class AxisSums {
   const graph::Shape& Output() const { return propagation_.ShapeOf(propagation_.LastSlot()); }
   int64_t WholeLength(size_t region) const { return whole_[region].Length(); }
   int64_t WholeSteps(size_t region) const;
+  bool IsNeeded(size_t slot) const;  // whether the whole output needs some of the tensor
 
   // The axis of the output that decides a region; nullopt if none does.
   std::optional<size_t> DeciderOf(size_t region) const {

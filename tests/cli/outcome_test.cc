@@ -27,17 +27,21 @@ struct Row {
 };
 
 // clang-format off
-const std::array<Row, 11> kRows = {{
+const std::array<Row, 15> kRows = {{
     //                       edge 64k u55 u65 u65 mcu 3bk tpu
     {"event_detector",      {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
+    {"fsrcnn_activations",  {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'reconstruct' fits in no subgraph"},
     {"fsrcnn_same",         {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'reconstruct' fits in no subgraph"},
     {"fsrcnn_valid",        {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'reconstruct' fits in no subgraph"},
     {"image_pipeline",      {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: operator 'picture' fits in no subgraph"},
+    {"mnasnet_130",         {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
+    {"mobilenet_v1",        {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"mobilenet_v2",        {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"mobilenet_v2_035",    {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"patent_chain",        {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"patent_fig1",         {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"resnet_18",           {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
+    {"squeezenet",          {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"transformer_encoder", {  0,  0,  0,  0,  0,  0,  0,  0}, ""},
     {"vgg_classifier",      {  0,  0, 20,  0,  0, 20,  0,  0}, "infeasible: "},
 }};

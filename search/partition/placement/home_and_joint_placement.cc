@@ -87,8 +87,7 @@ base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProbl
     placement.homes.push_back({.memory = home.memory,
                                .problem = std::move(home.problem),
                                .allocation = *std::move(result->allocation),
-                               .tensors = std::move(home.tensors),
-                               .lower_bound = result->lower_bound});
+                               .tensors = std::move(home.tensors)});
   }
   return placement;
 }
