@@ -228,12 +228,13 @@ class HomeRun : private PassVisitor {
     if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
     const auto [known, fresh] = layouts_.try_emplace(tensor);
     if (fresh) known->second = LayoutAtHome(plan_, tensor);
+    const BitLayout& layout = known->second;
     std::vector<size_t> outer_first(box.size());
     std::iota(outer_first.begin(), outer_first.end(), size_t{0});
-    std::stable_sort(outer_first.begin(), outer_first.end(), [&](size_t a, size_t b) {
-      return known->second.strides[a] > known->second.strides[b];
+    std::stable_sort(outer_first.begin(), outer_first.end(), [&layout](size_t a, size_t b) {
+      return layout.strides[a] > layout.strides[b];
     });
-    Walk(tensor, Widened(tensor, box, known->second), outer_first, 0, 0, known->second, slots);
+    Walk(tensor, Widened(tensor, box, layout), outer_first, 0, 0, layout, slots);
   }
 
   // A part of many runs counts as one of whole rows, or more.

@@ -5,6 +5,7 @@
 
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/validator.h"
 
 namespace tessera::plan::verify {
 

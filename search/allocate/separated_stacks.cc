@@ -65,7 +65,8 @@ class StackSearch {
     });
     std::vector<std::pair<problem::Step, size_t>> alive;
     for (const auto& [lifespan, i] : lives) {
-      std::erase_if(alive, [&](const auto& other) { return other.first <= lifespan.lower; });
+      const problem::Step now = lifespan.lower;
+      std::erase_if(alive, [now](const auto& other) { return other.first <= now; });
       for (const auto& [end, j] : alive) {
         if (i == j || !conflicts(buffers_[i], buffers_[j])) continue;
         near_[i].push_back(j);
