@@ -20,6 +20,7 @@ std::vector<MetricValue> BoundsOf(const graph::Graph& network, const hw_profiles
   const plan::Metrics bounds =
       search::cost::FindLowerBounds(encoder::program::WithHomes(network, profile), profile);
   std::vector<MetricValue> values;
+  values.reserve(std::size(plan::kMetrics));
   for (const plan::Metric& metric : plan::kMetrics)
     values.emplace_back(metric.name, plan::LowerBoundOf(bounds, metric, limits));
   return values;

@@ -174,6 +174,7 @@ Plan::Plan(std::shared_ptr<const Content> content) noexcept : content_(std::move
 Result<std::vector<std::string>> MetricNames() {
   return api::Guarded([]() -> Result<std::vector<std::string>> {
     std::vector<std::string> names;
+    names.reserve(std::size(plan::kMetrics));
     for (const plan::Metric& metric : plan::kMetrics) names.emplace_back(metric.name);
     return names;
   });

@@ -227,6 +227,31 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
   return fault;
 }
 
+// The search considers whole tensors at home. Where homes do not hold all tensors at once, plans
+// that fit only by tiles are left out, so what is proven of whole tensors is not proven of these.
+std::optional<base::Diagnostic> ClaimByTiles(const graph::Graph& network,
+                                             const hw_profiles::Profile& profile,
+                                             answer::PartitionResult& result) {
+  const graph::Graph graph = encoder::program::WithHomes(network, profile);
+  if (encoder::program::HomeCapacity(graph, profile).HoldsEverything() ||
+      encoder::program::FindConstantOverflow(graph, profile))
+    return std::nullopt;
+  if (!result.plan) {
+    if (result.status != problem::Status::kInfeasible) return std::nullopt;
+    result.status = problem::Status::kUnknown;
+    result.refutation.reset();
+    result.reason += "; plans whose tensors fit at home only tile by tile were not looked at";
+    return std::nullopt;
+  }
+  plan::Plan& plan = *result.plan;
+  const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
+  if (!scale) return scale.error();
+  answer::RateAnew(*scale, plan.lower_bounds, "plans whose tensors fit at home only tile by tile",
+                   plan);
+  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  return std::nullopt;
+}
+
 }  // namespace
 
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
@@ -259,6 +284,9 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
   };
   const auto finish = [&](base::Expected<answer::PartitionResult> result)
       -> base::Expected<answer::PartitionResult> {
+    if (result && options.off_chip != plan::OffChip::kWhole) {
+      if (auto fault = ClaimByTiles(network, profile, *result)) return base::Unexpected(*fault);
+    }
     if (result && result->plan && options.off_chip != plan::OffChip::kWhole) {
       if (auto fault = ShareByTiles(options, *result->plan)) return base::Unexpected(*fault);
     }
