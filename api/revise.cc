@@ -1,6 +1,7 @@
 #include <tessera/allocate.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "tessera/api/calls.h"
@@ -58,7 +59,12 @@ class Reviser {
       if (!kept) return kept.Error();
       if (*kept) return Finish(minimizes ? Outcome::kOptimal : Outcome::kFeasible);
     }
-    Result<AllocateAnswer> fresh = PlaceBuffers(problem_, options_);
+    AllocateOptions rest = options_;
+    if (const auto deadline = stop_.Get().Deadline(); deadline && options_.timeout_s) {
+      const std::chrono::duration<double> left = *deadline - base::Stop::Clock::now();
+      rest.timeout_s = std::max(0.0, left.count());
+    }
+    Result<AllocateAnswer> fresh = PlaceBuffers(problem_, rest);
     if (!fresh) return fresh.Error();
     static_cast<AllocateAnswer&>(answer_) = *std::move(fresh);
     if (may_keep && minimizes && answer_.allocation) {

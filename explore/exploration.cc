@@ -52,6 +52,12 @@ class Run {
     base::Expected<std::vector<Point>> points = spec_.space.Enumerate();
     if (!points) return base::Unexpected(points.error());
     result_.points = *std::move(points);
+    if (result_.points.empty()) {
+      base::Diagnostic fault;
+      fault.message = "no point satisfies the conditions of 'where'";
+      fault.expected = "at least one point";
+      return base::Unexpected(fault);
+    }
     base::Expected<std::vector<double>> areas = FindAreas(spec_, result_.points);
     if (!areas) return base::Unexpected(areas.error());
     result_.areas = *std::move(areas);
@@ -138,6 +144,7 @@ class Run {
     }
     auto bounds = planner.FindBounds(asked);
     if (!bounds) return bounds.error();
+    if (planner.IsCancelled()) return std::nullopt;
     for (size_t i = 0; i < asked.size(); ++i) {
       Pair& pair = PairAt(asked[i].network, asked[i].point);
       pair.bounds = std::move((*bounds)[i]);
@@ -316,6 +323,10 @@ class Run {
         base::Expected<Values> exact = LeastOf(pair.of, answer.values, true);
         if (!exact) return exact.error();
         values = *std::move(exact);
+        if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) {
+          values.clear();
+          pair.reason = "an objective has no finite value here";
+        }
       }
       const bool is_new = !values.empty() && std::find(pair.values.begin(), pair.values.end(),
                                                        values) == pair.values.end();

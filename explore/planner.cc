@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
@@ -53,9 +54,17 @@ Planner::Planner(const Spec& spec, const std::vector<Point>& points, const Store
 std::optional<base::Diagnostic> Planner::InParallel(
     size_t count, const std::function<std::optional<base::Diagnostic>(size_t)>& work) const {
   std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
   std::vector<std::optional<base::Diagnostic>> faults(count);
   const auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) faults[i] = work(i);
+    for (size_t i = next++; i < count && !failed; i = next++) {
+      try {
+        faults[i] = work(i);
+      } catch (const std::exception& exception) {
+        faults[i].emplace().message = exception.what();
+      }
+      if (faults[i]) failed = true;
+    }
   };
   std::vector<std::thread> threads;
   const size_t wanted = std::min(count, static_cast<size_t>(std::max(1, options_.threads)));

@@ -68,6 +68,7 @@ class Planner {
 
   // Why the point is no profile; nullptr if it is one. After Load.
   const std::string* FaultOf(size_t point) const;
+  bool IsCancelled() const { return options_.canceller.IsCancelled(); }
 
   // Proven lower bounds of all metrics, by name.
   using Figures = std::map<std::string, double>;

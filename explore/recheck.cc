@@ -66,7 +66,11 @@ class Sampler {
     Json options = Json::parse(NetworkOf(pair).at("options").get<std::string>());
     options["minimize"] = metric;
     question.options = options.dump();
-    return AskAgain(store_, question, options_.call);
+    base::Expected<PlanAnswer> answer = AskAgain(store_, question, options_.call);
+    if (!answer || !answer->stopped) return answer;
+    base::Diagnostic fault;
+    fault.message = "the check was stopped before all pairs of the sample were planned";
+    return base::Unexpected(fault);
   }
 
   std::optional<base::Diagnostic> CheckPlanned(const Json& pair) {

@@ -358,7 +358,9 @@ class TiledHomeCheck {
   }
 
   void CheckBound(const Home& home, problem::Bytes load) {
-    if (home.lower_bound >= load && home.lower_bound <= PeakOf(home)) return;
+    const bool is_repeatable = plan_.run.searched && !plan_.run.cut_off;
+    if (!is_repeatable && home.lower_bound == 0) return;
+    if (is_repeatable && home.lower_bound >= load && home.lower_bound <= PeakOf(home)) return;
     findings_.Note(
         ViolationKind::kMetric,
         fmt::format("home '{}' states that no placement is below {} bytes, but {} bytes are needed "

@@ -56,7 +56,8 @@ class DsaReader {
     Memory memory;
     memory.name = object.String("name", "");
     memory.capacity = base::kMaxTotal;
-    if (const JsonValue capacity = object.Optional("capacity"); capacity && capacity.IsInteger())
+    if (const JsonValue capacity = object.Optional("capacity");
+        capacity && capacity.Text() != "null")
       memory.capacity = capacity.Integer(kAddresses);
     for (const JsonValue& item : object.Items("reserved_ranges", Presence::kOptional)) {
       JsonObject range = item.Object();
@@ -82,7 +83,9 @@ class DsaReader {
     for (const JsonValue& item : object.Items("live_intervals")) {
       JsonObject life = item.Object();
       const Step lower = life.Integer("lower", kSteps);
-      buffer.lifespans.push_back({lower, life.Integer("upper", kSteps)});
+      const Step upper = life.Integer("upper", kSteps);
+      if (upper <= lower) life.Refuse("an interval ends before it begins", "upper above lower");
+      buffer.lifespans.push_back({lower, upper});
     }
     Join(buffer.lifespans);
     const JsonValue allowed = object.Required("allowed_pools");

@@ -33,6 +33,32 @@ Bytes LoadOf(const Problem& problem, int memory) {
   return greatest;
 }
 
+// Pairs of buffers that live together. Two that meet several times, because of gaps, are one pair.
+int64_t CountPairs(const Problem& problem, int memory) {
+  std::vector<std::pair<Lifespan, size_t>> lives;
+  bool any_gap = false;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (problem.buffers[i].memory != memory) continue;
+    any_gap = any_gap || problem.buffers[i].lifespans.size() > 1;
+    for (const Lifespan& life : problem.buffers[i].lifespans) lives.emplace_back(life, i);
+  }
+  if (!any_gap) return CountMeetings(problem, memory);
+  std::sort(lives.begin(), lives.end(),
+            [](const auto& a, const auto& b) { return a.first.lower < b.first.lower; });
+  std::vector<std::pair<Step, size_t>> alive;
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const auto& [life, buffer] : lives) {
+    const Step now = life.lower;
+    std::erase_if(alive, [now](const auto& other) { return other.first <= now; });
+    for (const auto& [end, other] : alive) {
+      if (other != buffer) pairs.emplace_back(std::minmax(buffer, other));
+    }
+    alive.emplace_back(life.upper, buffer);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return std::unique(pairs.begin(), pairs.end()) - pairs.begin();
+}
+
 }  // namespace
 
 base::Diagnostic CannotState(std::string_view format, std::string_view what) {
@@ -98,7 +124,7 @@ ListSummary Summarize(const Problem& problem) {
   summary.buffers = problem.buffers.size();
   for (size_t memory = 0; memory < problem.memories.size(); ++memory) {
     summary.load = std::max(summary.load, LoadOf(problem, static_cast<int>(memory)));
-    summary.pairs += CountMeetings(problem, static_cast<int>(memory));
+    summary.pairs += CountPairs(problem, static_cast<int>(memory));
   }
   for (const Relation& relation : problem.relations) {
     const bool together = LiveTogether(problem.buffers[static_cast<size_t>(relation.first)],

@@ -195,6 +195,13 @@ Expected<std::string> WriteTfliteMicro(const Problem& problem) {
   static constexpr std::string_view kName = "tflite-micro";
   static constexpr int64_t kVersion = 1, kSubgraph = 0;
   if (problem.memories.size() != 1) return Unexpected(CannotState(kName, "several memories"));
+  const bool are_all_fixed =
+      std::all_of(problem.buffers.begin(), problem.buffers.end(),
+                  [](const Buffer& buffer) { return buffer.offset.has_value(); });
+  if (const std::string beyond = BeyondTensorLists(problem); !are_all_fixed && !beyond.empty())
+    return Unexpected(CannotState(kName, beyond));
+  if (!are_all_fixed && !problem.relations.empty())
+    return Unexpected(CannotState(kName, "relations"));
   Json plan = Json::array({kVersion, kSubgraph, static_cast<int64_t>(problem.buffers.size())});
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.offset.value_or(0) > std::numeric_limits<int32_t>::max())

@@ -24,6 +24,10 @@ bool CompositeSession::SolveMemory(size_t memory, Bytes capacity, const base::Bu
     result.reason = composites->contradiction;
     return false;
   }
+  if (!composites->are_exact) {
+    result.reason = "colocated buffers have alignments with a common multiple beyond 2^61 bytes";
+    return false;
+  }
   const std::optional<std::vector<Bytes>> bases =
       Place(memory, *composites, capacity, budget.units - result.statistics.nodes, stop, result);
   if (!bases) return false;

@@ -173,7 +173,12 @@ class Composer {
     if (modulus == 1) return;
     const Bytes common = std::gcd(composite.modulus, modulus);
     const auto multiple = base::CheckedMul(composite.modulus / common, modulus);
-    if (Modulo(residue - composite.residue, common) != 0 || !multiple || *multiple > kNoPosition)
+    if (Modulo(residue - composite.residue, common) == 0 &&
+        (!multiple || *multiple > kNoPosition)) {
+      result_.are_exact = false;
+      return;
+    }
+    if (Modulo(residue - composite.residue, common) != 0)
       return Contradict(composite.parts.front().buffer, part.buffer,
                         " are colocated at a distance that their alignments do not allow");
     const Bytes turns = Modulo((residue - composite.residue) / common, modulus / common);
@@ -209,6 +214,7 @@ class Composer {
     for (const Composite& composite : result_.all) hulls.push_back(HullOf(problem_, composite));
     for (int a = 0; a < count; ++a) {
       for (int b = a + 1; b < count; ++b) {
+        if (!work_.Continues()) return;
         const problem::Lifespan &x = hulls[static_cast<size_t>(a)],
                                 &y = hulls[static_cast<size_t>(b)];
         if (separate_.empty() && (x.upper <= y.lower || y.upper <= x.lower)) continue;

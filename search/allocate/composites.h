@@ -55,6 +55,7 @@ struct Composites {
   std::vector<std::vector<Neighbour>> neighbours;  // by composite, in both directions
   std::vector<RangeList> blocked;  // by composite: bases at which a part touches a reserved range
   std::string contradiction;       // why no placement exists, in words; empty if none was found
+  bool are_exact = true;  // false: a common multiple of alignments is too large, and is left out
 
   // Writes the offsets of all parts for these bases, by buffer of the Problem.
   void CopyTo(const std::vector<Bytes>& bases, std::vector<Bytes>& offsets) const;

@@ -1,6 +1,7 @@
 #include "tessera/search/allocate/engine_session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -66,6 +67,11 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
       return true;
     total += sizes[i];
     if (total > kNoPosition) return true;
+  }
+  for (const problem::Relation& relation : problem.relations) {
+    if (relation.kind != problem::RelationKind::kColocate) continue;
+    if (std::abs(relation.delta) > kNoPosition - total) return true;
+    total += std::abs(relation.delta);
   }
   return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {
     return std::any_of(

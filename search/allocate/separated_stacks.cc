@@ -93,7 +93,7 @@ class StackSearch {
   std::vector<int> Grow(size_t seed, bool by_choice) {
     std::vector<int> stack = {buffers_[seed]};
     std::vector<size_t> left = near_[seed];
-    while (!left.empty()) {
+    while (!left.empty() && visits_ < kMostVisits) {
       const size_t next = by_choice ? FindBestChoice(left) : left.front();
       stack.push_back(buffers_[next]);
       left = NearIn(left, next);

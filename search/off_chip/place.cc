@@ -44,7 +44,6 @@ class Placer {
     placement.peak = PeakOf(aligned_, bases_);
     if (placement.peak > memory_.capacity) {
       placement.reason = "no placement by tiles that was found is low enough";
-      placement.is_impossible = placement.lower_bound > memory_.capacity;
       return placement;
     }
     placement.bases = std::move(bases_);
@@ -86,7 +85,7 @@ class Placer {
     std::optional<std::vector<Bytes>> best;
     if (is_free_) best = PlaceTileAware(tensors, stop_);
     if (options_.method == OffChip::kPaper && !best)
-      placement.reason = is_free_ ? "the search was stopped"
+      placement.reason = is_free_ ? "its tiles are too many, or the search was stopped"
                                   : "the published method knows no given addresses and no reserved "
                                     "ranges";
     if (options_.method == OffChip::kTileAware) {
@@ -130,8 +129,6 @@ class Placer {
         best->push_back(result->allocation->offsets[chunk]);
     } else if (!best) {
       placement.reason = result->reason;
-      placement.is_impossible = tiled.exact && result->status == problem::Status::kInfeasible &&
-                                (floor == 0 || placement.lower_bound > memory_.capacity);
     }
     return std::nullopt;
   }

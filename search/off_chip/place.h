@@ -26,7 +26,6 @@ struct TiledPlacement {
   problem::Bytes peak = 0;
   problem::Bytes lower_bound = 0;  // of every placement by tiles
   std::string reason;              // why there is none
-  bool is_impossible = false;      // proven
 };
 
 // Places the tensors as low as the method finds. kPaper is the published method alone. kTileAware

@@ -129,6 +129,22 @@ std::vector<size_t> Sequence(std::span<const TiledTensor> tensors,
   return sequence;
 }
 
+// Pairs of tiles of tensors that live together: what Placement and FindPeers may list.
+bool AreTooMany(std::span<const TiledTensor> tensors, const base::Stop& stop) {
+  base::PolledWork work(&stop);
+  int64_t pairs = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!work.Continues()) return true;
+      const Lifespan a = tensors[i].whole, b = tensors[j].whole;
+      if (a.lower >= b.upper || b.lower >= a.upper) continue;
+      pairs += static_cast<int64_t>((tensors[i].tiles.size() + 1) * (tensors[j].tiles.size() + 1));
+      if (pairs > kMostTilePairs) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Bytes PeakOf(std::span<const TiledTensor> tensors, std::span<const Bytes> bases) {
@@ -139,12 +155,14 @@ Bytes PeakOf(std::span<const TiledTensor> tensors, std::span<const Bytes> bases)
 
 std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
                                                  TensorOrder order, const base::Stop& stop) {
+  if (AreTooMany(tensors, stop)) return std::nullopt;
   const std::vector<std::vector<Item>> peers = FindPeers(tensors);
   return Placement(tensors, peers).Run(Sequence(tensors, peers, order), stop);
 }
 
 std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
                                                  const base::Stop& stop) {
+  if (AreTooMany(tensors, stop)) return std::nullopt;
   const std::vector<std::vector<Item>> peers = FindPeers(tensors);
   std::optional<std::vector<Bytes>> best;
   for (const TensorOrder order : kTensorOrders) {

@@ -57,6 +57,7 @@ void ClaimAfterStop(const plan::Objective& objective, bool is_out_of_memory,
                     answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
   plan.run.cut_off = true;
+  for (plan::Home& home : plan.homes) home.lower_bound = 0;
   if (is_out_of_memory)
     plan.notes.emplace_back("the memory limit was reached, which ended the search");
   for (plan::Subgraph& subgraph : plan.subgraphs)
@@ -207,9 +208,11 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   }
 }
 
-// Partition and tiles are those that were found for whole tensors at home.
+// Partition and tiles are those that were found for whole tensors at home. Without memory for more,
+// the plan stays as it is.
 std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& options,
-                                             plan::Plan& plan) {
+                                             plan::Plan& found) try {
+  plan::Plan plan = found;
   off_chip::PlaceOptions place;
   place.method = options.off_chip;
   place.engines = options.engines;
@@ -219,12 +222,23 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
   const base::Expected<void> placed = placement::PlaceHomesByTiles(plan, {}, place);
   if (!placed) return placed.error();
   const std::vector<plan::verify::Violation> violations = plan::verify::Validate(plan, 1);
-  if (violations.empty()) return std::nullopt;
+  if (violations.empty()) {
+    found = std::move(plan);
+    return std::nullopt;
+  }
+  if (violations.front().kind == plan::verify::ViolationKind::kMemory) {
+    found.notes.push_back("tensors at home share no addresses tile by tile: " +
+                          violations.front().message);
+    return std::nullopt;
+  }
   base::Diagnostic fault;
   fault.message = "the placement by tiles is wrong";
   fault.found = violations.front().message;
   fault.hint = "this is a fault of the program, not of the input; please report it with the input";
   return fault;
+} catch (const std::bad_alloc&) {
+  options.stop->NoteFailedAllocation();
+  return std::nullopt;
 }
 
 // The search considers whole tensors at home. Where homes do not hold all tensors at once, plans

@@ -54,6 +54,27 @@ TEST_F(ConvertTest, RefusesWhatTheTargetCannotState) {
   EXPECT_THAT(outcome.err, HasSubstr("the format trace cannot state the gaps of 'a'"));
 }
 
+TEST_F(ConvertTest, APairThatMeetsTwiceIsOnePair) {
+  Write("gaps.csv", "id,lower,upper,size,gaps\na,0,9,64,3-5\nb,2,6,32,\n");
+  for (const char* format : {"json", "tvm"}) {
+    const Outcome outcome = Run({"convert", "gaps.csv", "--to", format});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("2 buffers, load 96, 1 pairs"));
+  }
+}
+
+TEST_F(ConvertTest, AnOfflinePlanOfOpenOffsetsDropsNoRelation) {
+  Write("tied.json",
+        R"({"format": "tessera-problem", "version": 1,
+            "memories": [{"name": "m", "capacity": 64}],
+            "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 2]]},
+                        {"id": "b", "size": 4, "lifespans": [[3, 5]]}],
+            "relations": [{"kind": "separate", "first": "a", "second": "b"}]})");
+  const Outcome outcome = Run({"convert", "tied.json", "--to", "tflite-micro"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot state relations"));
+}
+
 TEST_F(ConvertTest, AllocReadsAndWritesInclusiveLives) {
   const Outcome outcome =
       Run({"alloc", "inclusive.csv", "--lifetimes", "inclusive", "--output", "placed.csv"});

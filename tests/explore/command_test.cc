@@ -122,6 +122,28 @@ TEST_F(ExploreTest, SaysWhatIsWrong) {
   EXPECT_EQ(Run({"explore", "export", "none.db"}).exit_code, 3);
 }
 
+// Division by zero at one point must not hide the others.
+TEST_F(ExploreTest, APointWithoutAFiniteObjectiveIsOnNoFront) {
+  Write("nan.yaml", Replace(Specification(), "minimize: [latency, energy, sram]",
+                            "minimize: [\"energy + 1 / (sram - 1024)\"]"));
+  for (const Arguments& more : {Arguments{}, Arguments{"--exhaustive"}}) {
+    Arguments arguments = {"explore", "nan.yaml", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto front = ParseJson(outcome.out).at("fronts").at("patent_chain");
+    ASSERT_EQ(front.size(), 1U);
+    EXPECT_TRUE(front[0].at("values")[0].is_number());
+  }
+}
+
+TEST_F(ExploreTest, ASpaceWithoutPointsIsBadInput) {
+  Write("none.yaml", Specification() + "where: [\"sram > 100000\"]\n");
+  const Outcome outcome = Run({"explore", "none.yaml"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("no point satisfies"));
+}
+
 TEST_F(ExploreTest, ALimitThatNothingKeepsIsProvenSo) {
   Write("limit.yaml", Replace(Specification(), "[" + Shipped("examples/networks/patent_chain.yaml"),
                               "[{file: " + Shipped("examples/networks/patent_chain.yaml") +

@@ -81,7 +81,7 @@ class DistanceSearch {
       for (Pair& pair : pairs_) pair.shake = rounds_ == 0 ? 0 : random.Real();
       ++rounds_;
       Node node = root;
-      const Outcome outcome = Descend(std::move(node));
+      const Outcome outcome = Descend(std::move(node), 1);
       nodes += std::max<int64_t>(left_, 0);
       if (stopped_) return Outcome::kStopped;
       if (outcome != Outcome::kLimit || is_last) return outcome;
@@ -100,8 +100,9 @@ class DistanceSearch {
     double shake = 0;  // breaks ties differently in each round
   };
 
-  static constexpr int64_t kFirstLimit = 200;          // nodes of the first round
-  static constexpr int64_t kRevisionsPerNode = 1'000;  // of pairs, counted as a node
+  static constexpr size_t kMostHeld = size_t{1} << 24;  // bounds of the nodes on a path
+  static constexpr int64_t kFirstLimit = 200;           // nodes of the first round
+  static constexpr int64_t kRevisionsPerNode = 1'000;   // of pairs, counted as a node
 
   // False if some composite has no base, or propagation fails.
   bool OpenRoot(Bytes capacity, Node& node) {
@@ -208,8 +209,10 @@ class DistanceSearch {
     return --left_ > 0;
   }
 
-  // The side that raises bases less comes first. kLimit also stands for a stop.
-  Outcome Descend(Node node) {
+  // The side that raises bases less comes first. kLimit also stands for a stop, and for a search so
+  // deep that the nodes above this one hold too much.
+  Outcome Descend(Node node, size_t depth) {
+    if (depth * (pairs_.size() + composites_.all.size()) > kMostHeld) return Outcome::kLimit;
     while (true) {
       if (!Continues()) return Outcome::kLimit;
       const std::optional<Collision> collision = FindCollision(node);
@@ -223,7 +226,7 @@ class DistanceSearch {
       const bool raises_b = collision->range.end - d <= d - collision->range.begin + 1;
       Node child = node;
       if (Enter(child, *collision, raises_b)) {
-        const Outcome outcome = Descend(std::move(child));
+        const Outcome outcome = Descend(std::move(child), depth + 1);
         if (outcome != Outcome::kExhausted) return outcome;
       }
       if (left_ <= 0) return Outcome::kLimit;

@@ -37,7 +37,7 @@ class Replacement {
     const auto tensors =
         encoder::program::TilesAtHome(plan_.network, plan_.profile, choices_, stated,
                                       options_.stop != nullptr ? *options_.stop : never_);
-    if (!tensors) return Keep(memory, "its tiles are too many");
+    if (!tensors) return Keep(memory, "its tiles are too many, or the search was stopped");
     std::vector<std::optional<Bytes>> pins;
     for (const problem::TiledTensor& tensor : *tensors) {
       const auto pin = pins_.find({memory.name, tensor.id});
@@ -48,18 +48,19 @@ class Replacement {
     if (!placed) return placed.error();
     if (placed->bases.empty()) return Keep(memory, placed->reason);
     const Bytes before = plan::PeakOf(home);
-    const bool is_lower = placed->peak < before;
-    plan_.notes.push_back(
-        fmt::format("tensors in '{}' share addresses tile by tile: {} bytes{}", memory.name,
-                    std::min(placed->peak, before),
-                    is_lower ? fmt::format(" instead of {}", before) : ", which gains nothing"));
-    // A placement of whole tensors is one by tiles, too.
-    home.by_tiles = true;
-    home.lower_bound = std::min(placed->lower_bound, std::min(placed->peak, before));
     const bool is_pinned =
         std::any_of(pins.begin(), pins.end(), [](const auto& pin) { return pin.has_value(); });
-    if (is_lower || is_pinned || options_.method == plan::OffChip::kPaper)
+    // A placement of whole tensors is one by tiles, too.
+    home.by_tiles = true;
+    if (placed->peak < before || is_pinned || options_.method == plan::OffChip::kPaper)
       home.allocation.offsets = std::move(placed->bases);
+    const Bytes peak = plan::PeakOf(home);
+    // Only the same search proves it again.
+    if (plan_.run.searched && !plan_.run.cut_off)
+      home.lower_bound = std::min({placed->lower_bound, placed->peak, before});
+    plan_.notes.push_back(fmt::format(
+        "tensors in '{}' share addresses tile by tile: {} bytes{}", memory.name, peak,
+        peak == before ? ", which gains nothing" : fmt::format(" instead of {}", before)));
     return std::nullopt;
   }
 

@@ -83,6 +83,7 @@ void Try(Plan plan, Tally& tally) {
                             .by_tiles = true,
                             .lower_bound = placed->lower_bound});
     }
+    plan.run.searched = true;  // other plans state no bounds of homes
     const verify::Derivation derivation = verify::Derive(plan);
     const auto bytes = verify::FindHomeBytes(plan, derivation);
     ASSERT_TRUE(bytes);
