@@ -178,7 +178,7 @@ std::string ForZsh(const CLI::App& app, const std::vector<const CLI::App*>& comm
       const std::vector<std::string> choices = ChoicesOf(*option);
       for (const std::string& name : NamesOf(*option)) {
         std::string item = described(name, option->get_description());
-        if (option->get_items_expected_max() > 1) item = "*" + item;
+        if (option->get_items_expected_max() > 1) item.insert(0, "*");
         if (TakesValue(*option))
           item += ":value:" +
                   (choices.empty() ? "_files" : "(" + CLI::detail::join(choices, " ") + ")");

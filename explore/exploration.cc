@@ -148,7 +148,7 @@ class Run {
     for (size_t i = 0; i < asked.size(); ++i) {
       Pair& pair = PairAt(asked[i].network, asked[i].point);
       pair.bounds = std::move((*bounds)[i]);
-      if (const auto fault = UpdateLeast(pair)) return fault;
+      if (auto fault = UpdateLeast(pair)) return fault;
       if (!options_.plan_all) CompareWithLimits(pair);
     }
     return std::nullopt;
@@ -295,12 +295,12 @@ class Run {
       Pair& pair = result_.pairs[round[i]];
       const auto begin = (*answers)->begin() + static_cast<ptrdiff_t>(i * spec_.metrics.size());
       pair.answers.assign(begin, begin + static_cast<ptrdiff_t>(spec_.metrics.size()));
-      if (const auto fault = TakeAnswers(pair)) return fault;
+      if (auto fault = TakeAnswers(pair)) return fault;
     }
     if (options_.plan_all) return std::nullopt;
     climbs_ = climbs_ && HasOptimalPlan(*top_);
     for (const size_t index : round) {
-      if (const auto fault = TransferFrom(planner, index)) return fault;
+      if (auto fault = TransferFrom(planner, index)) return fault;
     }
     return std::nullopt;
   }

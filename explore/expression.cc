@@ -147,7 +147,7 @@ class Parser {
   }
 
   NodePointer Comparison() {
-    const NodePointer left = Sum();
+    NodePointer left = Sum();
     if (TakeSign("<=")) return Make(Operation::kLessOrEqual, {left, Sum()});
     if (TakeSign("<")) return Make(Operation::kLess, {left, Sum()});
     if (TakeSign("==")) return Make(Operation::kEqual, {left, Sum()});
@@ -185,8 +185,7 @@ class Parser {
 
   NodePointer Negation() {
     if (++depth_ > kDeepest) return Complain("at most 100 levels");
-    const NodePointer operand =
-        TakeSign("-") ? Make(Operation::kNegate, {Negation()}) : RaisedTerm();
+    NodePointer operand = TakeSign("-") ? Make(Operation::kNegate, {Negation()}) : RaisedTerm();
     --depth_;
     return operand;
   }
@@ -224,11 +223,11 @@ class Parser {
   NodePointer Name() {
     size_t end = at_;
     while (end < text_.size()) {
-      if (IsNamePart(text_[end])) {
-        ++end;
-      } else if (text_.substr(end).starts_with(".*.")) {
+      const bool is_inner_dot =
+          text_[end] == '.' && end + 1 < text_.size() && IsNamePart(text_[end + 1]);
+      if (text_.substr(end).starts_with(".*.")) {
         end += 3;
-      } else if (text_[end] == '.' && end + 1 < text_.size() && IsNamePart(text_[end + 1])) {
+      } else if (IsNamePart(text_[end]) || is_inner_dot) {
         ++end;
       } else {
         break;
@@ -291,9 +290,8 @@ Interval Raise(const Interval& a, const Interval& b) {
 
 template <typename Apply>
 Interval Monotone(const Interval& a, Apply apply) {
-  const double low = apply(a.low);
-  const double high = apply(a.high);
-  return {std::isnan(low) ? -kInfinity : low, std::isnan(high) ? kInfinity : high};
+  // The bound that is a number, if the other is none.
+  return {std::fmax(apply(a.low), -kInfinity), std::fmin(apply(a.high), kInfinity)};
 }
 
 Interval Combine(Operation operation, const Interval& a, const Interval& b) {

@@ -84,8 +84,7 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   for (const auto& row : rows) {
     std::string line;
-    for (size_t i = 0; i < row.size(); ++i)
-      line += fmt::format("{}{:>{}}", i == 0 ? "  " : "  ", row[i], widths[i]);
+    for (size_t i = 0; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
     text += line + "\n";
   }
   return text;

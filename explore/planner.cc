@@ -84,7 +84,7 @@ std::optional<base::Diagnostic> Planner::Load() {
   }
   profiles_.resize(points_.size());
   faults_.resize(points_.size());
-  const auto fault = InParallel(points_.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+  auto fault = InParallel(points_.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
     Result<Profile> profile = Profile::Parse(points_[i].text, "profile");
     if (profile) {
       profiles_[i] = *std::move(profile);

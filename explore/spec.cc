@@ -61,8 +61,11 @@ Expression ReadExpression(const YamlNode& node) {
 void AddPaths(const Json& at, const std::string& path, std::vector<std::string>& paths) {
   if (!path.empty()) paths.push_back(path);
   if (!at.is_object()) return;
-  for (const auto& [key, value] : at.items())
-    AddPaths(value, path.empty() ? key : path + "." + key, paths);
+  const std::string prefix = path.empty() ? "" : path + ".";
+  for (const auto& [key, value] : at.items()) {
+    std::string inner = prefix;
+    AddPaths(value, inner.append(key), paths);
+  }
 }
 
 class SpecReader {

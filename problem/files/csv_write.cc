@@ -43,7 +43,7 @@ std::string BeyondCsv(const Problem& problem) {
 // An id in RFC 4180 form on one line: quoted if it holds separators, with control characters
 // escaped.
 std::string FieldOf(const std::string& id) {
-  const std::string text = base::Printable(id);
+  std::string text = base::Printable(id);
   const bool plain = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&
                      !text.ends_with(' ');
   if (plain) return text;

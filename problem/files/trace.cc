@@ -131,7 +131,7 @@ struct Event {
   Step step;
   bool births;  // after the deaths of the same step
   size_t buffer;
-  friend auto operator<=>(const Event&, const Event&) = default;
+  friend auto operator<=>(const Event&, const Event&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 }  // namespace

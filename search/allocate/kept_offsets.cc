@@ -35,6 +35,7 @@ std::vector<bool> LivesWithChanged(const Problem& problem,
   std::sort(changed.begin(), changed.end(),
             [](const auto& a, const auto& b) { return a.lower < b.lower; });
   std::vector<problem::Step> latest;  // end of the changed lifespans up to each
+  latest.reserve(changed.size());
   for (const problem::Lifespan& lifespan : changed)
     latest.push_back(std::max(latest.empty() ? lifespan.upper : latest.back(), lifespan.upper));
   const auto meets = [&](const problem::Lifespan& lifespan) {
