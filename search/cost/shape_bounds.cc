@@ -93,6 +93,10 @@ AxisSums::AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profil
   for (int i = interval.first; i <= interval.last; ++i)
     has_barrier_ = has_barrier_ || graph.operators[static_cast<size_t>(i)].outputs.size() > 1;
   separable_ = FindDeciders();
+  std::vector<int> users(propagation_.Tensors().size());
+  for (size_t slot = 0; slot < users.size(); ++slot) users[slot] = propagation_.Leaves(slot) ? 1 : 0;
+  for (const Propagation::Ask& ask : propagation_.Asks()) ++users[ask.input];
+  for (const int count : users) is_shared_.push_back(static_cast<char>(count > 1));
   FindLanes(graph, profile, interval);
 }
 
@@ -139,8 +143,24 @@ int64_t AxisSums::WholeSteps(size_t region) const {
 
 const AxisSums::Sums* AxisSums::Of(size_t axis, int64_t extent, bool keeps_rows) {
   const Entry& entry = EntryOf(axis, extent);
-  if (!keeps_rows) return &entry.recomputed;
-  return entry.kept ? &*entry.kept : nullptr;
+  const std::optional<Sums>& sums = keeps_rows ? entry.kept : entry.recomputed;
+  return sums ? &*sums : nullptr;
+}
+
+// Where one user of a tensor asks for nothing, the other axes follow from its other users alone.
+bool AxisSums::HasIdleUser(const graph::ops::Box& box, std::span<const Extent> made) const {
+  for (const Propagation::Ask& ask : propagation_.Asks()) {
+    const size_t begin = propagation_.Begin(ask.output);
+    const size_t size = propagation_.Begin(ask.output + 1) - begin;
+    if (is_shared_[ask.input] != 0 && AsksForNothing(made.subspan(begin, size))) return true;
+  }
+  for (size_t slot = 0; slot < is_shared_.size(); ++slot) {
+    if (is_shared_[slot] == 0 || !propagation_.Leaves(slot)) continue;
+    for (size_t k = 0; k < propagation_.Begin(slot + 1) - propagation_.Begin(slot); ++k) {
+      if (propagation_.ShareAlong(slot, k, box).Length() <= 0) return true;
+    }
+  }
+  return false;
 }
 
 const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
@@ -190,7 +210,7 @@ void AxisSums::AddShares(const graph::ops::Box& box, size_t axis, std::vector<in
   }
 }
 
-AxisSums::Sums AxisSums::Recompute(size_t axis, int64_t extent) const {
+std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) const {
   Sums sums = NoSums();
   graph::ops::Box box = graph::ops::WholeBox(Output());
   std::vector<Extent> regions(propagation_.Size());
@@ -198,6 +218,7 @@ AxisSums::Sums AxisSums::Recompute(size_t axis, int64_t extent) const {
   for (int64_t begin = 0; begin < Output()[axis]; begin += extent) {
     box[axis] = {begin, std::min(begin + extent, Output()[axis])};
     propagation_.Run(box, regions);
+    if (HasIdleUser(box, regions)) return std::nullopt;
     ++sums.positions;
     AddMade(regions, axis, sums);
     AddShares(box, axis, ends, sums);
@@ -260,6 +281,7 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     for (size_t slot = 0; slot < slots; ++slot) {
       if (settled[slot] == 0) settle(slot);
     }
+    if (HasIdleUser(box, made)) return std::nullopt;
     ++sums.positions;
     AddMade(made, axis, sums);
     AddShares(box, axis, share_ends, sums);

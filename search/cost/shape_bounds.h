@@ -44,8 +44,8 @@ class AxisSums {
     std::vector<int64_t> shares;  // of what leaves; each index counts once
     std::vector<int64_t> asking;  // by slot: positions that make or load some of it
   };
-  // With tiles that make all they need, or that keep rows, which counts each row once. Of the
-  // latter nullptr where nothing is certain.
+  // With tiles that make all they need, or that keep rows, which counts each row once. nullptr where
+  // nothing is certain.
   const Sums* Of(size_t axis, int64_t extent, bool keeps_rows);
 
   // The regions of the first tile of this shape, and the shares of the last.
@@ -68,14 +68,15 @@ class AxisSums {
 
  private:
   struct Entry {
-    Sums recomputed;
+    std::optional<Sums> recomputed;
     std::optional<Sums> kept;
   };
   bool FindDeciders();
   void FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  graph::Interval interval);
   const Entry& EntryOf(size_t axis, int64_t extent);
-  Sums Recompute(size_t axis, int64_t extent) const;
+  bool HasIdleUser(const graph::ops::Box& box, std::span<const graph::ops::Extent> made) const;
+  std::optional<Sums> Recompute(size_t axis, int64_t extent) const;
   std::optional<Sums> KeepRows(size_t axis, int64_t extent) const;
   Sums NoSums() const;
   void AddMade(std::span<const graph::ops::Extent> made, size_t axis, Sums& sums) const;
@@ -84,6 +85,7 @@ class AxisSums {
 
   graph::tiling::Propagation propagation_;
   bool separable_ = false;
+  std::vector<char> is_shared_;  // by slot: more than one operator reads it, or one and it leaves
   bool has_barrier_ = false;
   std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
   std::vector<int> deciders_;              // by region; -1: none
