@@ -196,6 +196,12 @@ bool Scale::GainsBySpeed() const {
   return !is_used(maximum_weights_, maximum_limits_) && !is_used(ratio_weights_, ratio_limits_);
 }
 
+bool Scale::AddsUp() const {
+  return GainsBySpeed() &&
+         std::none_of(limits_.begin(), limits_.end(),
+                      [](const std::optional<double>& limit) { return limit.has_value(); });
+}
+
 double Scale::ScoreOf(const plan::Metrics& totals) const {
   return ScoreAt(CostOf(totals), static_cast<double>(totals.latency_cycles));
 }

@@ -131,6 +131,10 @@ class Scale {
   // Whether a part is no worse if its latency falls and its peak rises: no weight or limit is on a
   // ratio, on bytes per cycle or on the peak.
   bool GainsBySpeed() const;
+
+  // Whether scores and ties alone decide: nothing is limited, and the score of a whole is the sum
+  // of the scores of its parts.
+  bool AddsUp() const;
   const plan::Objective& Objective() const { return objective_; }
 
  private:
