@@ -157,9 +157,8 @@ struct Drawn {
 };
 
 // nullopt where that is no program.
-std::optional<Drawn> DrawPlan(Random& random) {
-  const bool is_pyramid = random.Chance(0.3);
-  Drawn drawn{is_pyramid ? RandomPyramid(random) : AnyNetwork(random), AnyMachine(random), {}, {}};
+std::optional<Drawn> DrawPlanOf(Random& random, graph::Graph graph, bool is_pyramid) {
+  Drawn drawn{std::move(graph), AnyMachine(random), {}, {}};
   if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
   DrawWeights(random, drawn.graph);
   if (is_pyramid) {
@@ -195,6 +194,11 @@ std::optional<Drawn> DrawPlan(Random& random) {
   if (!program) return std::nullopt;
   drawn.plan = AsPlan(drawn.graph, drawn.profile, drawn.choices, *std::move(program));
   return drawn;
+}
+
+std::optional<Drawn> DrawPlan(Random& random) {
+  const bool is_pyramid = random.Chance(0.3);
+  return DrawPlanOf(random, is_pyramid ? RandomPyramid(random) : AnyNetwork(random), is_pyramid);
 }
 
 // The most bytes of one step, where buffers in one place count once. No placement has a lower peak.
@@ -357,6 +361,34 @@ TEST(LowerBounds, ArePassedByNoProgram) {
   }
   EXPECT_GE(programs, 5000);
   EXPECT_GE(shapes, 3000);
+}
+
+// Tiles of the last rows need no columns of `wide`, and one column of `sums`: what they need of `x`
+// is no product of what rows and columns need.
+TEST(LowerBounds, OfShapesHoldWhereUsersAreIdle) {
+  const graph::Graph network = graph::import::yaml::ReadNetwork(R"(schema: 1
+name: idle
+inputs: [{id: image, shape: [1, 2, 4, 8]}]
+operators:
+  - {id: x, kind: elementwise, function: add, inputs: [image]}
+  - {id: wide, kind: pool, inputs: [x], kernel: [1, 5], pads: same}
+  - {id: longer, kind: pad, inputs: [wide], high: [0, 0, 9, 0]}
+  - {id: sums, kind: reduce, inputs: [x], function: sum, axis: 2}
+  - {id: y, kind: elementwise, function: add, inputs: [longer, sums]}
+)",
+                                                                "idle.yaml")
+                                   .value();
+  Random random(2042);
+  int programs = 0;
+  int shapes = 0;
+  for (int round = 0; round < 1000 && FailuresSoFar() == 0; ++round) {
+    const std::optional<Drawn> drawn = DrawPlanOf(random, network, false);
+    if (!drawn) continue;
+    ++programs;
+    for (size_t i = 0; i < drawn->choices.size(); ++i) CheckSubgraph(*drawn, i, shapes);
+  }
+  EXPECT_GE(programs, 200);
+  EXPECT_GE(shapes, 100);
 }
 
 }  // namespace
