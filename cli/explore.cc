@@ -15,12 +15,14 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
+#include "tessera/cli/explore_questions.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/page.h"
 #include "tessera/explore/recheck.h"
+#include "tessera/explore/request.h"
 
 // `tessera explore`: which profiles of a space are best for a set of networks.
 namespace tessera::cli {
@@ -192,7 +194,7 @@ class ExploreCommand final : public Command {
     app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
     CLI::Option* dry_run =
         app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
-    app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
+    questions_.Declare(app);
     threads_.Declare(app, "document");
     format_.Declare(app);
     app.add_option("--output", outputs_,
@@ -219,9 +221,21 @@ class ExploreCommand final : public Command {
       console.Note("explore: expected a specification; see `tessera explore --help`");
       return ExitCode::kUsage;
     }
+    if (const std::string fault = questions_.FindFault(); !fault.empty()) {
+      console.Note("explore: " + fault);
+      return ExitCode::kUsage;
+    }
     for (const std::string& output : outputs_) {
       const std::string suffix = base::SuffixOf(output);
-      if (suffix != ".json" && suffix != ".csv" && suffix != ".html") {
+      const bool is_table = suffix == ".csv" || suffix == ".html";
+      if (is_table && !questions_.WantsFront()) {
+        console.Note(
+            fmt::format("--output {}: expected a name that ends in .json for an answer "
+                        "without fronts",
+                        output));
+        return ExitCode::kUsage;
+      }
+      if (suffix != ".json" && !is_table) {
         console.Note(
             fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
         return ExitCode::kUsage;
@@ -256,7 +270,7 @@ class ExploreCommand final : public Command {
       return ExitCode::kInterrupted;
     }
     console.Print(format_.IsJson() ? explore::DocumentText(**document)
-                                   : explore::DescribeDocument(**document));
+                                   : explore::Describe(**document));
     std::vector<base::Output> outputs;
     for (const std::string& output : outputs_)
       outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
@@ -272,27 +286,11 @@ class ExploreCommand final : public Command {
   // The document of the store, or a new one.
   base::Expected<std::optional<Json>> Find(Console& console, const Spec& spec,
                                            const Store& store) const {
-    const base::Expected<std::vector<explore::Point>> points = spec.space.Enumerate();
-    if (!points) return base::Unexpected(points.error());
-    const base::Expected<std::vector<double>> areas = explore::FindAreas(spec, *points);
-    if (!areas) return base::Unexpected(areas.error());
-    const std::string digest = explore::DigestOf(spec, *points, *areas, plan_all_);
-    if (const std::optional<std::string> known = store.FindResult(digest)) {
-      store.AddResult(digest, *known);
-      return Json::parse(*known);
-    }
     explore::RunOptions options;
     options.threads = threads_.Get();
-    options.plan_all = plan_all_;
     options.progress = [&](std::string_view line) { console.Progress(line); };
     const InterruptGuard guard(options.canceller.Get().stop);
-    const auto found = explore::Explore(spec, store, options);
-    if (!found) return base::Unexpected(found.error());
-    if (!*found) return std::optional<Json>();
-    Json document = explore::AsDocument(spec, **found);
-    store.AddResult(digest, document.dump());
-    if (auto fault = store.Fault()) return base::Unexpected(*fault);
-    return std::optional(std::move(document));
+    return explore::Ask(spec, store, questions_.Get(), options);
   }
 
   ExitCode Describe(Console& console, const Spec& spec, const Store& store) const {
@@ -315,6 +313,7 @@ class ExploreCommand final : public Command {
 
   // 0 if some pair has a plan; 20 if it is proven that none has one.
   static ExitCode CodeOf(const Json& document) {
+    if (!document.contains("pairs")) return ExitCode::kAnswer;
     bool is_open = false;
     for (const Json& pair : document.at("pairs")) {
       is_open = is_open || (pair.value("outcome", "") != "infeasible" && !pair.contains("answers"));
@@ -330,7 +329,7 @@ class ExploreCommand final : public Command {
   std::string spec_;
   std::string store_;
   bool dry_run_ = false;
-  bool plan_all_ = false;
+  ExploreQuestions questions_;
   ThreadCount threads_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;

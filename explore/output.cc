@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tessera/base/json_document.h"
+#include "tessera/explore/tables.h"
 
 namespace tessera::explore {
 namespace {
@@ -66,30 +67,6 @@ Json PointsJson(const Spec& spec, const Exploration& exploration) {
   return list;
 }
 
-// A number in a table: whole where it is large.
-std::string Short(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_number()) return value.dump();
-  const double number = value.get<double>();
-  if (std::floor(number) == number && std::abs(number) < 1e15) return fmt::format("{:.0f}", number);
-  return std::abs(number) >= 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.6g}", number);
-}
-
-// Columns wide enough for their cells, numbers on the right.
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
-    text += line + "\n";
-  }
-  return text;
-}
-
 const Json* FindAnswer(const Json& document, const std::string& network, const Json& entry) {
   for (const Json& pair : document.at("pairs")) {
     if (pair.at("network") != network || pair.at("point") != entry.at("point")) continue;
@@ -127,15 +104,7 @@ std::string FrontText(const Json& document, const std::string& network, const Js
     row.push_back(entry.at("minimized"));
     if (has_ids) row.push_back(IdOf(document, network, entry));
   }
-  return Table(rows);
-}
-
-std::string CsvCell(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+  return AlignedTable(rows);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ std::vector<std::string> CellsOf(std::string_view line) {
 
 }  // namespace
 
-base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message, std::string expected,
-                            std::string found) {
+base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message,
+                            std::string expected, std::string found) {
   base::Diagnostic fault;
   fault.message = std::move(message);
   fault.file = table.file;
@@ -39,7 +39,7 @@ base::Unexpected RefuseLine(const FigureTable& table, int line, std::string mess
 }
 
 base::Expected<FigureTable> ReadTable(std::string_view text, const std::string& file,
-                                std::string_view first) {
+                                      std::string_view first) {
   FigureTable table{file, {}, {}};
   int number = 0;
   while (!text.empty()) {

@@ -24,13 +24,13 @@ struct FigureTable {
 // Empty lines are left out, and blanks around cells. Refuses a header that does not begin with
 // `first`, and rows of another length. `file` is for messages.
 base::Expected<FigureTable> ReadTable(std::string_view text, const std::string& file,
-                                std::string_view first);
+                                      std::string_view first);
 
 // The number in a cell.
 base::Expected<double> NumberIn(const FigureTable& table, const TableRow& row, size_t cell);
 
 // A complaint about a line of the table.
-base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message, std::string expected,
-                            std::string found);
+base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message,
+                            std::string expected, std::string found);
 
 }  // namespace tessera::explore

@@ -40,7 +40,11 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // network may be of any size.
 std::optional<std::string> FindOverfullHome(const Plan& plan);
 
-// The same, if an operator's smallest part does not fit, or the minimum work or traffic exceeds a
+// The same, because no bank of the tile memory lets the result of the operator be written and be
+// read (unserved.cc). The result must be needed.
+std::optional<std::string> FindUnservedResult(const Plan& plan, int op);
+
+// The same, if that holds of an operator, an operator's smallest part does not fit, or the minimum work or traffic exceeds a
 // limit. `room`: bytes of the tile memory that may be used.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
                                           int64_t room);

@@ -218,6 +218,18 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
 
 }  // namespace
 
+std::string FindQuickArgument(const Plan& asked) {
+  try {
+    Plan question = WithoutWhatPrefetchingChanges(asked);
+    AssignHomes(question);
+    if (auto why = FindOverfullHome(question)) return *std::move(why);
+    if (!IsSound(question)) return "";
+    return FindImpossible(question, FindUsers(question.network), RoomOf(question)).value_or("");
+  } catch (const std::bad_alloc&) {
+    return "";
+  }
+}
+
 Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort) {
   try {
