@@ -54,12 +54,14 @@ class Run {
     result_.areas = *std::move(areas);
     result_.network_fronts.resize(spec_.networks.size());
     objectives_.emplace(spec_, result_.points, result_.areas);
-    Planner planner(
-        spec_, result_.points, store_,
-        {.threads = options_.threads, .canceller = options_.canceller, .planned = [this] {
-           ++plans_made_;
-           Tell();
-         }});
+    Planner planner(spec_, result_.points, store_,
+                    {.threads = options_.threads,
+                     .canceller = options_.canceller,
+                     .memory_limit = options_.memory_limit,
+                     .planned = [this] {
+                       ++plans_made_;
+                       Tell();
+                     }});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
     if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
     while (!options_.canceller.IsCancelled()) {

@@ -74,7 +74,8 @@ class Chooser {
 struct RunOptions {
   int threads = 1;
   Canceller canceller = {};
-  bool plan_all = false;  // skip nothing
+  std::optional<int64_t> memory_limit = {};  // bytes that the process holds
+  bool plan_all = false;                     // skip nothing
   // Chooses what is planned next, and ends when this share of the pairs is planned. Not set: pairs
   // with the least bounds come first, and all are settled.
   Chooser* chooser = nullptr;

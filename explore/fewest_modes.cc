@@ -27,6 +27,7 @@ base::Expected<std::optional<Json>> ModeSearch::FindReduced(Json& reduced) const
   for (const Planned& each : planned_) plans.push_back(each.plan);
   SearchOptions options;
   options.canceller = options_.canceller;
+  options.memory_limit = options_.memory_limit;
   options.threads = options_.threads;
   options.seed = spec_.settings.seed;
   const Result<ModesAnswer> found = Modes(plans, options);

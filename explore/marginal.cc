@@ -110,7 +110,8 @@ base::Expected<std::optional<Json>> FindMarginals(const Spec& spec, const Store&
       for (Step& step : neighbourhood.StepsOf(network, entry)) steps.push_back(std::move(step));
     }
   }
-  Planner planner(spec, exploration.points, store, {options.threads, options.canceller, {}});
+  Planner planner(spec, exploration.points, store,
+                  {options.threads, options.canceller, options.memory_limit, {}});
   if (auto fault = planner.Load()) return base::Unexpected(*fault);
   std::vector<Question> questions;
   std::set<std::pair<size_t, size_t>> asked;

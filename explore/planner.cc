@@ -168,6 +168,7 @@ PlanOptions Planner::OptionsFor(const Question& question) const {
   options.budget = settings.budget;
   options.seed = settings.seed;
   options.canceller = options_.canceller;
+  options.memory_limit = options_.memory_limit;
   return options;
 }
 

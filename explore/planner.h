@@ -48,6 +48,7 @@ struct Answer {
 struct PlannerOptions {
   int threads = 1;
   Canceller canceller = {};
+  std::optional<int64_t> memory_limit = {};
   // called after each plan, from one thread at a time
   std::function<void()> planned = {};
 };

@@ -11,7 +11,7 @@ std::optional<base::Diagnostic> Variants::Load(const std::vector<Json>& profiles
   for (const Json& profile : profiles)
     points_.push_back({std::vector<Json>(spec_.space.Axes().size()), 0, profile.dump()});
   planner_.emplace(spec_, points_, store_,
-                   PlannerOptions{options_.threads, options_.canceller, {}});
+                   PlannerOptions{options_.threads, options_.canceller, options_.memory_limit, {}});
   return planner_->Load();
 }
 
@@ -67,6 +67,7 @@ base::Expected<Plan> Variants::PlanOf(const Question& question) const {
   CallOptions call;
   call.threads = options_.threads;
   call.canceller = options_.canceller;
+  call.memory_limit = options_.memory_limit;
   return MakePlanAgain(store_, *stored, call);
 }
 
@@ -81,6 +82,7 @@ base::Expected<Planner::Figures> Variants::Reevaluate(const Plan& plan, size_t v
   options.budget = spec_.settings.budget;
   options.seed = spec_.settings.seed;
   options.canceller = options_.canceller;
+  options.memory_limit = options_.memory_limit;
   Planner::Figures figures;
   const Result<EvaluateAnswer> answer = Evaluate(draft.dump(), options);
   // A plan that does not suit the profile is no error: it is no plan there.
