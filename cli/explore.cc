@@ -179,10 +179,14 @@ class ExploreCommand final : public Command {
            "skipped if its proven lower\n"
            "bounds are dominated by points that were found. A store keeps all answers: an "
            "exploration that was interrupted\n"
-           "goes on, and a repeated one costs nothing.\n\n"
+           "goes on, and a repeated one costs nothing. --relax and --least ask other questions "
+           "about "
+           "the base profiles.\n\n"
            "Examples:\n"
            "  tessera explore examples/explore/edge_npu.yaml --dry-run\n"
            "  tessera explore examples/explore/edge_npu.yaml --store edge.db\n"
+           "  tessera explore examples/explore/edge_npu.yaml --adaptive 50% --marginal\n"
+           "  tessera explore examples/explore/redundant_modes.yaml --relax\n"
            "  tessera explore export edge.db --csv\n"
            "  tessera explore show edge.db 1a2b3c --output plan.html\n"
            "  tessera explore check edge.db --sample 50\n";
@@ -311,8 +315,22 @@ class ExploreCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
+  // 0 if some value suffices for all networks; 20 if it is proven that none of the range does.
+  static ExitCode CodeOfLeast(const Json& document) {
+    bool is_open = false;
+    for (const Json& profile : document.at("profiles")) {
+      const Json& set = profile.at("set");
+      if (set.contains("found")) return ExitCode::kAnswer;
+      const int64_t next =
+          set.value("insufficient", int64_t{0}) + profile.at("step").get<int64_t>();
+      is_open = is_open || next <= profile.at("to").get<int64_t>();
+    }
+    return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
+  }
+
   // 0 if some pair has a plan; 20 if it is proven that none has one.
   static ExitCode CodeOf(const Json& document) {
+    if (document.at("format") == "tessera-least") return CodeOfLeast(document);
     if (!document.contains("pairs")) return ExitCode::kAnswer;
     bool is_open = false;
     for (const Json& pair : document.at("pairs")) {

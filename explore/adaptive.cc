@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "tessera/explore/hypervolume.h"
@@ -25,8 +26,9 @@
 //             '--------------------> area
 //
 // Volumes are those of logarithms within the box of all bounds, counted by points of a Halton
-// sequence, so that any number of objectives will do. A prediction that gains nothing still has the
-// gain of its bounds as a small weight: what may be much better than it looks is looked at.
+// sequence, so that any number of objectives will do. The gain of the bounds themselves counts a
+// little, the more the farther the planned pairs are, so that what is not known is looked at. Near
+// pairs without a plan make a plan less likely.
 //
 // Nothing here is random, and a choice depends on the rounds before it only. What is settled by
 // bounds costs nothing and does not count.
@@ -35,7 +37,8 @@ namespace {
 
 constexpr size_t kSamples = 2048;
 constexpr size_t kNearest = 4;
-constexpr double kWeightOfBounds = 0.02;
+constexpr double kWeightOfBounds = 0.01;
+constexpr double kLeastDistance = 0.05;
 constexpr double kLeastValue = 1e-30;
 constexpr double kMargin = 0.1;  // of the box beyond its greatest values
 
@@ -129,17 +132,24 @@ class Expectation {
       for (const Values& values : pair.values) {
         if (!values.empty()) Take(LogsOf(values));
       }
-      if (const Values best = BestOf(pair); !best.empty()) planned_.emplace_back(point, best);
+      if (pair.settled == Settled::kPlanned) planned_.emplace_back(point, BestOf(pair));
     }
   }
 
   double GainOf(size_t point) const {
     const Pair& pair = exploration_.PairAt(network_, point);
-    return CountCovered(Predict(pair)) + kWeightOfBounds * CountCovered(LogsOf(pair.least));
+    const std::vector<Near> near = NearestTo(point);
+    const double distance = near.empty() ? 1 : near.front().distance;
+    return ChanceOfPlan(near) *
+           (CountCovered(Predict(pair, near)) +
+            kWeightOfBounds * distance * distance * CountCovered(LogsOf(pair.least)));
   }
 
   // The prediction counts as found from now on.
-  void TakePrediction(size_t point) { Take(Predict(exploration_.PairAt(network_, point))); }
+  void TakePrediction(size_t point) {
+    Take(Predict(exploration_.PairAt(network_, point), NearestTo(point)));
+    planned_.emplace_back(point, Values());
+  }
 
  private:
   void Take(const Values& logs) {
@@ -171,24 +181,51 @@ class Expectation {
     return distance;
   }
 
-  // Logarithms of bounds, raised by what the nearest planned pairs were above theirs.
-  Values Predict(const Pair& pair) const {
-    Values logs = LogsOf(pair.least);
-    std::vector<std::pair<double, size_t>> nearest;
+  struct Near {
+    double distance = 0;
+    size_t planned = 0;  // index into planned_
+    double Weight() const { return 1 / (kLeastDistance + distance); }
+  };
+
+  std::vector<Near> NearestTo(size_t point) const {
+    std::vector<Near> near;
     for (size_t i = 0; i < planned_.size(); ++i)
-      nearest.emplace_back(Distance(pair.of.point, planned_[i].first), i);
-    const size_t count = std::min(kNearest, nearest.size());
-    std::partial_sort(nearest.begin(), nearest.begin() + static_cast<ptrdiff_t>(count),
-                      nearest.end());
+      near.push_back({Distance(point, planned_[i].first), i});
+    const size_t count = std::min(kNearest, near.size());
+    std::partial_sort(near.begin(), near.begin() + static_cast<ptrdiff_t>(count), near.end(),
+                      [](const Near& a, const Near& b) {
+                        return std::tie(a.distance, a.planned) < std::tie(b.distance, b.planned);
+                      });
+    near.resize(count);
+    return near;
+  }
+
+  // From how many of the nearest pairs have one; those of this round are not known yet.
+  double ChanceOfPlan(const std::vector<Near>& near) const {
+    constexpr double kPrior = 0.3;
+    double with = kPrior;
+    double all = kPrior;
+    for (const Near& each : near) {
+      const bool is_known =
+          exploration_.PairAt(network_, planned_[each.planned].first).settled == Settled::kPlanned;
+      with += is_known && planned_[each.planned].second.empty() ? 0 : each.Weight();
+      all += each.Weight();
+    }
+    return with / all;
+  }
+
+  // Logarithms of bounds, raised by what the nearest planned pairs were above theirs.
+  Values Predict(const Pair& pair, const std::vector<Near>& near) const {
+    Values logs = LogsOf(pair.least);
     Values sums(logs.size());
     double weights = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const auto& [point, best] = planned_[nearest[i].second];
+    for (const Near& each : near) {
+      const auto& [point, best] = planned_[each.planned];
+      if (best.empty()) continue;
       const Values bounds = LogsOf(exploration_.PairAt(network_, point).least);
-      const double weight = 1 / (0.05 + nearest[i].first);
       for (size_t axis = 0; axis < logs.size(); ++axis)
-        sums[axis] += weight * std::max(0.0, LogOf(best[axis]) - bounds[axis]);
-      weights += weight;
+        sums[axis] += each.Weight() * std::max(0.0, LogOf(best[axis]) - bounds[axis]);
+      weights += each.Weight();
     }
     for (size_t axis = 0; axis < logs.size() && weights > 0; ++axis)
       logs[axis] += sums[axis] / weights;
@@ -199,7 +236,7 @@ class Expectation {
   const Exploration& exploration_;
   size_t network_;
   std::vector<Values> open_samples_;                // that nothing found dominates
-  std::vector<std::pair<size_t, Values>> planned_;  // points with the best values of their plans
+  std::vector<std::pair<size_t, Values>> planned_;  // points, with the best values of their plans
 };
 
 size_t OpenPairsOf(const Exploration& exploration) {

@@ -149,6 +149,8 @@ TEST_F(ExploreTest, AnswersOtherQuestions) {
   EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--store", "a.db"}).out, relaxed.out);
   EXPECT_THAT(Run({"explore", "space.yaml", "--marginal"}).out, HasSubstr("what a step of one"));
   EXPECT_THAT(Run({"explore", "space.yaml", "--adaptive", "50%"}).out, HasSubstr("not looked at"));
+  Run({"explore", "space.yaml", "--adaptive", "50%", "--store", "share.db"});
+  EXPECT_EQ(Run({"explore", "check", "share.db"}).exit_code, 0);
   EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "most"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "150%"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--marginal"}).exit_code, 2);
@@ -184,6 +186,8 @@ TEST_F(ExploreTest, ALimitThatNothingKeepsIsProvenSo) {
                               "[{file: " + Shipped("examples/networks/patent_chain.yaml") +
                                   ", limit: {latency: 9}}"));
   EXPECT_EQ(Run({"explore", "limit.yaml"}).exit_code, 20);
+  EXPECT_EQ(Run({"explore", "limit.yaml", "--least", "memories.sram.capacity_bytes"}).exit_code,
+            20);
 }
 
 }  // namespace
