@@ -4,10 +4,13 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tessera/api/content.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/metrics.h"
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/analysis/comparison.h"
 #include "tessera/search/partition/rewriting.h"
@@ -41,6 +44,21 @@ Result<std::vector<MetricValue>> Bounds(const Network& network, const Profile& p
   return values;
 }
 
+Result<std::string> WhyNone(const Network& network, const Profile& profile,
+                            const std::vector<MetricValue>& limits) {
+  plan::Plan question;
+  question.network = network.Get().graph;
+  question.profile = profile.Get().profile;
+  question.objective.limits = {limits.begin(), limits.end()};
+  std::string why = plan::verify::infeasibility::FindQuickArgument(question);
+  if (why.empty()) return why;
+  // A network that does not fit is planned in the other form.
+  auto rewriting = search::partition::RewriteWhatDoesNotFit(question.network, question.profile);
+  if (!rewriting) return why;
+  question.network = std::move(rewriting->network);
+  return plan::verify::infeasibility::FindQuickArgument(question);
+}
+
 }  // namespace
 }  // namespace tessera::api
 
@@ -50,6 +68,11 @@ inline namespace v0 {
 Result<std::vector<MetricValue>> LowerBounds(const Network& network, const Profile& profile,
                                              const std::vector<MetricValue>& limits) {
   return api::Guarded([&] { return api::Bounds(network, profile, limits); });
+}
+
+Result<std::string> WhyNoPlan(const Network& network, const Profile& profile,
+                              const std::vector<MetricValue>& limits) {
+  return api::Guarded([&] { return api::WhyNone(network, profile, limits); });
 }
 
 Result<bool> IsAtLeastAsGood(const Network& network, const Profile& better, const Profile& worse,

@@ -19,6 +19,11 @@ inline namespace v0 {
 TESSERA_API Result<std::vector<MetricValue>> LowerBounds(
     const Network& network, const Profile& profile, const std::vector<MetricValue>& limits = {});
 
+// Why the network has no plan for this profile that keeps the limits, in a sentence, where that
+// follows without a search; empty where it does not, which says nothing. Takes milliseconds.
+TESSERA_API Result<std::string> WhyNoPlan(const Network& network, const Profile& profile,
+                                          const std::vector<MetricValue>& limits = {});
+
 // Whether it is known that every plan of the network for `worse` is a plan for `better` too, with
 // at most the same value of each of these metrics there. Then an optimal value for `better` is a
 // lower bound for `worse`, and what is infeasible on `better` is so on `worse`. Without metrics,

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tessera/api/content.h"
 #include "tessera/base/arithmetic.h"
@@ -13,11 +15,14 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
+#include "tessera/cli/explore_questions.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
+#include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/page.h"
 #include "tessera/explore/recheck.h"
+#include "tessera/explore/request.h"
 
 // `tessera explore`: which profiles of a space are best for a set of networks.
 namespace tessera::cli {
@@ -174,10 +179,14 @@ class ExploreCommand final : public Command {
            "skipped if its proven lower\n"
            "bounds are dominated by points that were found. A store keeps all answers: an "
            "exploration that was interrupted\n"
-           "goes on, and a repeated one costs nothing.\n\n"
+           "goes on, and a repeated one costs nothing. --relax and --least ask other questions "
+           "about "
+           "the base profiles.\n\n"
            "Examples:\n"
            "  tessera explore examples/explore/edge_npu.yaml --dry-run\n"
            "  tessera explore examples/explore/edge_npu.yaml --store edge.db\n"
+           "  tessera explore examples/explore/edge_npu.yaml --adaptive 50% --marginal\n"
+           "  tessera explore examples/explore/redundant_modes.yaml --relax\n"
            "  tessera explore export edge.db --csv\n"
            "  tessera explore show edge.db 1a2b3c --output plan.html\n"
            "  tessera explore check edge.db --sample 50\n";
@@ -187,32 +196,50 @@ class ExploreCommand final : public Command {
     app_ = &app;
     app.add_option("spec", spec_, "The specification in YAML; - reads standard input");
     app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
-    app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
-    app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
+    CLI::Option* dry_run =
+        app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
+    questions_.Declare(app);
     threads_.Declare(app, "document");
     format_.Declare(app);
     app.add_option("--output", outputs_,
-                   "Write the answer here (.html, .json or .csv); may be repeated");
+                   "Write the answer here (.html, .json or .csv); may be repeated")
+        ->excludes(dry_run);
     app.require_subcommand(0, 1);
-    show_ =
-        std::make_unique<ShowPart>(*app.add_subcommand("show", "Make the plan of an answer again"));
-    export_ = std::make_unique<ExportPart>(
-        *app.add_subcommand("export", "Print the exploration that a store finished last"));
-    check_ = std::make_unique<CheckPart>(
-        *app.add_subcommand("check", "Plan a sample of the pairs of the last exploration again"));
+    AddPart<ShowPart>("show", "Make the plan of an answer again");
+    AddPart<ExportPart>("export", "Print the exploration that a store finished last");
+    AddPart<CheckPart>("check", "Plan a sample of the pairs of the last exploration again");
   }
 
   ExitCode Run(Console& console) override {
-    if (app_->got_subcommand("check")) return check_->Run(console);
-    if (app_->got_subcommand("show")) return show_->Run(console);
-    if (app_->got_subcommand("export")) return export_->Run(console);
+    for (const auto& [name, part] : parts_) {
+      if (!app_->got_subcommand(name)) continue;
+      for (const CLI::Option* option : app_->get_options()) {
+        if (option->count() == 0) continue;
+        console.Note(fmt::format("explore {}: {} belongs to `tessera explore SPEC`", name,
+                                 option->get_name()));
+        return ExitCode::kUsage;
+      }
+      return part->Run(console);
+    }
     if (spec_.empty()) {
       console.Note("explore: expected a specification; see `tessera explore --help`");
       return ExitCode::kUsage;
     }
+    if (const std::string fault = questions_.FindFault(); !fault.empty()) {
+      console.Note("explore: " + fault);
+      return ExitCode::kUsage;
+    }
     for (const std::string& output : outputs_) {
       const std::string suffix = base::SuffixOf(output);
-      if (suffix != ".json" && suffix != ".csv" && suffix != ".html") {
+      const bool is_table = suffix == ".csv" || suffix == ".html";
+      if (is_table && !questions_.WantsFront()) {
+        console.Note(
+            fmt::format("--output {}: expected a name that ends in .json for an answer "
+                        "without fronts",
+                        output));
+        return ExitCode::kUsage;
+      }
+      if (suffix != ".json" && !is_table) {
         console.Note(
             fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
         return ExitCode::kUsage;
@@ -224,13 +251,20 @@ class ExploreCommand final : public Command {
   }
 
  private:
+  template <typename Part>
+  void AddPart(const std::string& name, const std::string& summary) {
+    parts_.emplace_back(name, std::make_unique<Part>(*app_->add_subcommand(name, summary)));
+  }
+
   ExitCode Answer(Console& console) {
     const base::Expected<std::string> text = base::ReadInput(spec_);
     if (!text) return console.Refuse(text.error());
     const base::Expected<Spec> spec =
         explore::ReadSpec(*text, spec_ == "-" ? "standard input" : spec_);
     if (!spec) return console.Refuse(spec.error());
-    const base::Expected<Store> store = Store::Open(store_.empty() ? ":memory:" : store_);
+    // A description needs no answers, so it neither reads nor makes a store.
+    const base::Expected<Store> store =
+        Store::Open(store_.empty() || dry_run_ ? ":memory:" : store_);
     if (!store) return console.Refuse(store.error());
     if (dry_run_) return Describe(console, *spec, *store);
     const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
@@ -240,7 +274,7 @@ class ExploreCommand final : public Command {
       return ExitCode::kInterrupted;
     }
     console.Print(format_.IsJson() ? explore::DocumentText(**document)
-                                   : explore::DescribeDocument(**document));
+                                   : explore::Describe(**document));
     std::vector<base::Output> outputs;
     for (const std::string& output : outputs_)
       outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
@@ -256,27 +290,11 @@ class ExploreCommand final : public Command {
   // The document of the store, or a new one.
   base::Expected<std::optional<Json>> Find(Console& console, const Spec& spec,
                                            const Store& store) const {
-    const base::Expected<std::vector<explore::Point>> points = spec.space.Enumerate();
-    if (!points) return base::Unexpected(points.error());
-    const base::Expected<std::vector<double>> areas = explore::FindAreas(spec, *points);
-    if (!areas) return base::Unexpected(areas.error());
-    const std::string digest = explore::DigestOf(spec, *points, *areas, plan_all_);
-    if (const std::optional<std::string> known = store.FindResult(digest)) {
-      store.AddResult(digest, *known);
-      return Json::parse(*known);
-    }
     explore::RunOptions options;
     options.threads = threads_.Get();
-    options.plan_all = plan_all_;
     options.progress = [&](std::string_view line) { console.Progress(line); };
     const InterruptGuard guard(options.canceller.Get().stop);
-    const auto found = explore::Explore(spec, store, options);
-    if (!found) return base::Unexpected(found.error());
-    if (!*found) return std::optional<Json>();
-    Json document = explore::AsDocument(spec, **found);
-    store.AddResult(digest, document.dump());
-    if (auto fault = store.Fault()) return base::Unexpected(*fault);
-    return std::optional(std::move(document));
+    return explore::Ask(spec, store, questions_.Get(), options);
   }
 
   ExitCode Describe(Console& console, const Spec& spec, const Store& store) const {
@@ -291,12 +309,29 @@ class ExploreCommand final : public Command {
       const std::string* fault = planner.FaultOf(i);
       faults.push_back(fault == nullptr ? "" : *fault);
     }
-    console.Print(explore::DescribeSpec(spec, *points, faults));
+    const Json description = explore::SpecAsDocument(spec, *points, faults);
+    console.Print(format_.IsJson() ? explore::DocumentText(description)
+                                   : explore::DescribeSpec(description));
     return ExitCode::kAnswer;
+  }
+
+  // 0 if some value suffices for all networks; 20 if it is proven that none of the range does.
+  static ExitCode CodeOfLeast(const Json& document) {
+    bool is_open = false;
+    for (const Json& profile : document.at("profiles")) {
+      const Json& set = profile.at("set");
+      if (set.contains("found")) return ExitCode::kAnswer;
+      const int64_t next =
+          set.value("insufficient", int64_t{0}) + profile.at("step").get<int64_t>();
+      is_open = is_open || next <= profile.at("to").get<int64_t>();
+    }
+    return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
   }
 
   // 0 if some pair has a plan; 20 if it is proven that none has one.
   static ExitCode CodeOf(const Json& document) {
+    if (document.at("format") == "tessera-least") return CodeOfLeast(document);
+    if (!document.contains("pairs")) return ExitCode::kAnswer;
     bool is_open = false;
     for (const Json& pair : document.at("pairs")) {
       is_open = is_open || (pair.value("outcome", "") != "infeasible" && !pair.contains("answers"));
@@ -312,13 +347,11 @@ class ExploreCommand final : public Command {
   std::string spec_;
   std::string store_;
   bool dry_run_ = false;
-  bool plan_all_ = false;
+  ExploreQuestions questions_;
   ThreadCount threads_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
-  std::unique_ptr<ShowPart> show_;
-  std::unique_ptr<ExportPart> export_;
-  std::unique_ptr<CheckPart> check_;
+  std::vector<std::pair<std::string, std::unique_ptr<ExplorePart>>> parts_;
   Destinations destinations_;
 };
 

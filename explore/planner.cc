@@ -108,34 +108,49 @@ const std::string* Planner::FaultOf(size_t point) const {
   return profiles_[point] ? nullptr : &faults_[point];
 }
 
-base::Expected<std::vector<Planner::Figures>> Planner::FindBounds(
+std::string Planner::KeyOfBounds(const PairOf& pair) const {
+  const NetworkEntry& network = spec_.networks[pair.network];
+  const Json limits =
+      AsJson(std::map<std::string, double>{network.limits.begin(), network.limits.end()});
+  return DigestOf(std::string(Version()) + "\nbounds\n" + NetworkKey(network) + "\n" +
+                  points_[pair.point].text + "\n" + limits.dump());
+}
+
+std::optional<base::Diagnostic> Planner::ComputeBounds(const PairOf& pair, Bounds& bounds) const {
+  const std::vector<MetricValue>& limits = spec_.networks[pair.network].limits;
+  const Network& network = networks_[pair.network];
+  const Profile& profile = *profiles_[pair.point];
+  const Result<std::vector<MetricValue>> values = LowerBounds(network, profile, limits);
+  if (!values) return AsDiagnostic(values.Error());
+  const Result<std::string> none = WhyNoPlan(network, profile, limits);
+  if (!none) return AsDiagnostic(none.Error());
+  bounds = {{values->begin(), values->end()}, *none};
+  return std::nullopt;
+}
+
+base::Expected<std::vector<Planner::Bounds>> Planner::FindBounds(
     std::span<const PairOf> pairs) const {
-  std::vector<Figures> bounds(pairs.size());
-  std::vector<std::string> keys(pairs.size());
-  std::vector<char> known(pairs.size());
+  std::vector<Bounds> bounds(pairs.size());
+  std::vector<size_t> open;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const NetworkEntry& network = spec_.networks[pairs[i].network];
-    keys[i] = DigestOf(
-        std::string(Version()) + "\n" + NetworkKey(network) + "\n" + points_[pairs[i].point].text +
-        "\n" +
-        AsJson(std::map<std::string, double>{network.limits.begin(), network.limits.end()}).dump());
-    const std::optional<std::string> found = store_.FindBounds(keys[i]);
-    known[i] = found ? 1 : 0;
-    if (found) bounds[i] = FiguresOf(*found);
+    if (const std::optional<std::string> found = store_.FindBounds(KeyOfBounds(pairs[i]))) {
+      const Json json = Json::parse(*found);
+      bounds[i] = {FiguresOf(json.at("metrics").dump()), json.value("none", "")};
+    } else {
+      open.push_back(i);
+    }
   }
-  const auto fault = InParallel(pairs.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
-    if (known[i] != 0 || options_.canceller.IsCancelled()) return std::nullopt;
-    const size_t network = pairs[i].network;
-    const auto values =
-        LowerBounds(networks_[network], *profiles_[pairs[i].point], spec_.networks[network].limits);
-    if (!values) return AsDiagnostic(values.Error());
-    bounds[i] = {values->begin(), values->end()};
-    return std::nullopt;
+  const auto fault = InParallel(open.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+    if (options_.canceller.IsCancelled()) return std::nullopt;
+    return ComputeBounds(pairs[open[i]], bounds[open[i]]);
   });
   if (fault) return base::Unexpected(*fault);
   store_.Begin();
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    if (known[i] == 0 && !bounds[i].empty()) store_.AddBounds(keys[i], AsJson(bounds[i]).dump());
+  for (const size_t i : open) {
+    if (bounds[i].metrics.empty()) continue;
+    Json json = {{"metrics", AsJson(bounds[i].metrics)}};
+    if (!bounds[i].none.empty()) json["none"] = bounds[i].none;
+    store_.AddBounds(KeyOfBounds(pairs[i]), json.dump());
   }
   store_.Commit();
   if (auto broken = store_.Fault()) return base::Unexpected(*broken);
@@ -153,6 +168,7 @@ PlanOptions Planner::OptionsFor(const Question& question) const {
   options.budget = settings.budget;
   options.seed = settings.seed;
   options.canceller = options_.canceller;
+  options.memory_limit = options_.memory_limit;
   return options;
 }
 

@@ -48,6 +48,7 @@ struct Answer {
 struct PlannerOptions {
   int threads = 1;
   Canceller canceller = {};
+  std::optional<int64_t> memory_limit = {};
   // called after each plan, from one thread at a time
   std::function<void()> planned = {};
 };
@@ -70,9 +71,13 @@ class Planner {
   const std::string* FaultOf(size_t point) const;
   bool IsCancelled() const { return options_.canceller.IsCancelled(); }
 
-  // Proven lower bounds of all metrics, by name.
+  // What is proven of a pair without a plan.
   using Figures = std::map<std::string, double>;
-  base::Expected<std::vector<Figures>> FindBounds(std::span<const PairOf> pairs) const;
+  struct Bounds {
+    Figures metrics = {};   // lower bounds of all metrics, by name; empty if the call was cancelled
+    std::string none = {};  // why there is no plan, where that is proven
+  };
+  base::Expected<std::vector<Bounds>> FindBounds(std::span<const PairOf> pairs) const;
 
   // The answers, in the order of the questions; nullopt if the call was cancelled.
   base::Expected<std::optional<std::vector<Answer>>> Ask(std::span<const Question> questions) const;
@@ -84,7 +89,13 @@ class Planner {
 
   std::string KeyOf(const Question& question) const;
 
+  // What the library knows of a pair; only where FaultOf(point) is null.
+  const Network& NetworkAt(size_t network) const { return networks_[network]; }
+  const Profile& ProfileAt(size_t point) const { return *profiles_[point]; }
+
  private:
+  std::string KeyOfBounds(const PairOf& pair) const;
+  std::optional<base::Diagnostic> ComputeBounds(const PairOf& pair, Bounds& bounds) const;
   PlanOptions OptionsFor(const Question& question) const;
   base::Expected<Answer> AskLibrary(const Question& question) const;
   void Remember(const Question& question, const Answer& answer, double milliseconds) const;

@@ -25,7 +25,8 @@ class Sampler {
     std::vector<size_t> order;
     const Json& pairs = document_.at("pairs");
     for (size_t i = 0; i < pairs.size(); ++i) {
-      if (pairs[i].at("settled") != "refused") order.push_back(i);
+      const Json& settled = pairs[i].at("settled");
+      if (settled != "refused" && settled != "open") order.push_back(i);
     }
     base::Random random(options_.seed);
     random.Shuffle(std::span<size_t>(order));

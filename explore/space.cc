@@ -145,7 +145,9 @@ int64_t Space::Combinations() const {
 std::optional<double> Space::Lookup(const std::vector<Json>& values, const Json& document,
                                     std::string_view name) const {
   for (size_t i = 0; i < axes_.size(); ++i) {
-    if (axes_[i].name == name && values[i].is_number()) return values[i].get<double>();
+    if (axes_[i].name != name) continue;
+    return values[i].is_number() ? std::optional(values[i].get<double>())
+                                 : NumberAt(document, axes_[i].path);
   }
   return NumberAt(document, name);
 }

@@ -18,7 +18,9 @@ constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS networks (digest TEXT PRIMARY KEY, file TEXT, import TEXT)"
     " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS results (number INTEGER PRIMARY KEY, specification TEXT UNIQUE,"
-    " document TEXT);";
+    " document TEXT);"
+    "CREATE TABLE IF NOT EXISTS analyses (question TEXT PRIMARY KEY, document TEXT)"
+    " WITHOUT ROWID;";
 
 struct Finalize {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -169,6 +171,16 @@ std::optional<std::string> Store::FindLatestResult() const {
 void Store::AddResult(const std::string& specification, const std::string& document) const {
   Query("INSERT OR REPLACE INTO results (specification, document) VALUES (?, ?)",
         {specification, document});
+}
+
+std::optional<std::string> Store::FindAnalysis(const std::string& question) const {
+  const std::vector<Row> rows =
+      Query("SELECT document FROM analyses WHERE question = ?", {question});
+  return rows.empty() ? std::nullopt : std::optional(rows.front().front());
+}
+
+void Store::AddAnalysis(const std::string& question, const std::string& document) const {
+  Query("INSERT OR REPLACE INTO analyses VALUES (?, ?)", {question, document});
 }
 
 void Store::Begin() const { Query("BEGIN IMMEDIATE", {}); }

@@ -21,6 +21,7 @@ struct sqlite3;
 //     profiles  digest, document                                     the points, to plan them again
 //     networks  digest, file, import                                 where the networks are
 //     results   specification, document                              finished explorations
+//     analyses  question, document                                   answers to other questions
 //
 // The key of an answer is a digest of network, profile, options and version, so an answer never
 // becomes wrong: another question has another key.
@@ -69,6 +70,10 @@ class Store {
   std::optional<std::string> FindResult(const std::string& specification) const;
   std::optional<std::string> FindLatestResult() const;
   void AddResult(const std::string& specification, const std::string& document) const;
+
+  // Answers to questions that have no fronts (request.h), by a digest of the question.
+  std::optional<std::string> FindAnalysis(const std::string& question) const;
+  void AddAnalysis(const std::string& question, const std::string& document) const;
 
   // Many additions in one step, which is faster.
   void Begin() const;

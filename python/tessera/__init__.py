@@ -26,6 +26,7 @@ from .errors import (
     Unknown,
     Unsupported,
 )
+from .explorations import Exploration, explore
 from .inputs import Network, Profile, load_network
 from .plans import Buffer, Plan, Subgraph, Total, Totals, evaluate
 from .questions import decode, explain, find_candidates, make_problem, modes
@@ -53,6 +54,7 @@ __all__ = [
     "Error",
     "ExecuteReport",
     "Explanation",
+    "Exploration",
     "Infeasible",
     "InternalError",
     "MemoryModes",
@@ -78,6 +80,7 @@ __all__ = [
     "decode",
     "evaluate",
     "explain",
+    "explore",
     "find_candidates",
     "find_tiles",
     "load_network",

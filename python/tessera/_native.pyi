@@ -174,6 +174,19 @@ class Certificate:
     def files(self) -> list[tuple[str, bytes]]: ...
     def check(self, options: CallOptions) -> dict[str, Any]: ...
 
+class ExploreOptions(CallOptions):
+    store: str
+    exhaustive: bool
+    relax: bool
+    least: str
+    marginal: bool
+    uncertainty: float
+    adaptive: float | None
+
+def explore(
+    specification: str, is_text: bool, options: ExploreOptions
+) -> dict[str, Any]: ...
+
 class Session:
     def __init__(self, most_bytes: int) -> None: ...
     def counts(self) -> dict[str, int]: ...

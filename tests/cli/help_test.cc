@@ -71,6 +71,15 @@ TEST_F(HelpTest, ManualAndCompletionsNameEveryOption) {
   }
 }
 
+TEST_F(HelpTest, ManualAndCompletionsNameOptionsOfParts) {
+  std::string manual = Run({"--manual", "explore"}).out;
+  std::erase(manual, '\\');
+  EXPECT_THAT(manual, HasSubstr("SS explore check store"));
+  EXPECT_THAT(manual, HasSubstr("fB--samplefR"));
+  EXPECT_THAT(Run({"--completion", "zsh"}).out, HasSubstr("--sample["));
+  EXPECT_THAT(Run({"--completion", "fish"}).out, HasSubstr("-l sample"));
+}
+
 TEST_F(HelpTest, BashCompletesCommandsOptionsAndChoices) {
   Write("complete.sh", Run({"--completion", "bash"}).out);
   const auto completions = [this](const std::string& words, const std::string& index) {
@@ -84,6 +93,9 @@ TEST_F(HelpTest, BashCompletesCommandsOptionsAndChoices) {
   EXPECT_EQ(completions("tessera plan --max", "2"), "--max-operators\n");
   EXPECT_EQ(completions("tessera plan --order g", "3"), "given\n");
   EXPECT_EQ(completions("tessera plan net.yaml", "2"), "\n");
+  EXPECT_EQ(completions("tessera explore ex", "2"), "export\n");
+  EXPECT_EQ(completions("tessera explore export --can", "3"), "--canonical\n");
+  EXPECT_EQ(completions("tessera explore --canonical", "2"), "\n");
 }
 
 TEST_F(HelpTest, ManualOfAnUnknownCommandIsRefused) {

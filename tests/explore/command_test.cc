@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "command_line.h"
 
 // `tessera explore` end to end.
@@ -122,6 +124,41 @@ TEST_F(ExploreTest, SaysWhatIsWrong) {
   EXPECT_EQ(Run({"explore", "export", "none.db"}).exit_code, 3);
 }
 
+TEST_F(ExploreTest, ADryRunMakesNoStoreAndHonoursTheFormat) {
+  const Outcome text = Run({"explore", "space.yaml", "--dry-run", "--store", "none.db"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "none.db"));
+  const auto json = ParseJson(Run({"explore", "space.yaml", "--dry-run", "--format", "json"}).out);
+  EXPECT_EQ(json.at("points"), 6);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--dry-run", "--output", "a.json"}).exit_code, 2);
+}
+
+TEST_F(ExploreTest, OptionsOfTheCommandBeforeAPartAreRefused) {
+  const Outcome outcome = Run({"explore", "--threads", "2", "export", "a.db"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("explore export: --threads belongs to"));
+}
+
+TEST_F(ExploreTest, AnswersOtherQuestions) {
+  const auto least = ParseJson(
+      Run({"explore", "space.yaml", "--least", "memories.sram.capacity_bytes", "--format", "json"})
+          .out);
+  EXPECT_EQ(least.at("format"), "tessera-least");
+  const Outcome relaxed = Run({"explore", "space.yaml", "--relax", "--store", "a.db"});
+  EXPECT_EQ(relaxed.exit_code, 0) << relaxed.err;
+  EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--store", "a.db"}).out, relaxed.out);
+  EXPECT_THAT(Run({"explore", "space.yaml", "--marginal"}).out, HasSubstr("what a step of one"));
+  EXPECT_THAT(Run({"explore", "space.yaml", "--adaptive", "50%"}).out, HasSubstr("not looked at"));
+  Run({"explore", "space.yaml", "--adaptive", "50%", "--store", "share.db"});
+  EXPECT_EQ(Run({"explore", "check", "share.db"}).exit_code, 0);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "most"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "150%"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--marginal"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--output", "a.html"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--uncertainty", "20%"}).exit_code, 3);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--least", "memories.sram.name"}).exit_code, 3);
+}
+
 // Division by zero at one point must not hide the others.
 TEST_F(ExploreTest, APointWithoutAFiniteObjectiveIsOnNoFront) {
   Write("nan.yaml", Replace(Specification(), "minimize: [latency, energy, sram]",
@@ -149,6 +186,8 @@ TEST_F(ExploreTest, ALimitThatNothingKeepsIsProvenSo) {
                               "[{file: " + Shipped("examples/networks/patent_chain.yaml") +
                                   ", limit: {latency: 9}}"));
   EXPECT_EQ(Run({"explore", "limit.yaml"}).exit_code, 20);
+  EXPECT_EQ(Run({"explore", "limit.yaml", "--least", "memories.sram.capacity_bytes"}).exit_code,
+            20);
 }
 
 }  // namespace

@@ -86,10 +86,27 @@ TEST_F(SpecTest, SaysWhereItIsWrong) {
        6, 57, "powers_of_two"},
       {"minimize: [latency]\nvary:\n  clock_hz: \"lanes * 2\"\n", 6, 13, "'lanes'"},
       {"minimize: [latency]\nwhere: [\"lanes > 2\"]\n", 5, 9, "'lanes'"},
-      {"minimize: [latency]\narea: {sram: 1}\n", 5, 8, "no part of a chip"},
+      {"minimize: [latency]\narea: {sram: 1}\n", 5, 8, "no profile has a part 'sram'"},
+      {"minimize: [area, latency]\narea: {memories.sramm: 1}\n", 5, 8,
+       "did you mean 'memories.sram'"},
+      {"minimize: [area, latency]\narea: {memories.sram: \"capacity_byte\"}\n", 5, 23,
+       "did you mean 'capacity_bytes'"},
+      {"minimize: [area, latency]\narea: {engines.npu: \"banks\"}\n", 5, 21, "stands for nothing"},
+      {"minimize: [area, latency]\narea: {file: parts.csv}\n", 2, 1, "'links.dam'"},
+      {"minimize: [area, latency]\narea: {file: fields.csv}\n", 2, 1, "no field 'bank'"},
+      {"minimize: [latency]\nvary:\n  clock_hz: {values: [1e9], from: 1}\n", 6, 29, "both given"},
+      {"minimize: [latency]\nvary:\n  clock_hz: {name: latency, values: [1e9]}\n", 6, 20,
+       "a metric already"},
+      {"minimize: [latency]\nvary:\n  clock_hz: {name: area, values: [1e9]}\n", 6, 20,
+       "the area already"},
+      {"minimize: [latency]\nvary:\n  clock_hz: {name: a-b, values: [1e9]}\n", 6, 20, "no word"},
+      {"minimize: [latency]\ncolumns: metric.csv\n", 5, 10, "a metric already"},
       {"minimize: [latency]\noptions: {budgets: 1}\n", 5, 11, "did you mean 'budget'"},
       {"minimize: [latency]\ncolumns: none.csv\n", 5, 10, "none.csv"},
   };
+  Write("parts.csv", "part,area_mm2\nlinks.dam,1\n");
+  Write("fields.csv", "part,bank,area_mm2\nmemories.sram,2,1\n");
+  Write("metric.csv", "network,energy\npatent_chain,1\n");
   for (const Fault& fault : faults) {
     const auto spec = Read(Heads() + fault.text);
     ASSERT_FALSE(spec) << fault.text;
@@ -98,6 +115,33 @@ TEST_F(SpecTest, SaysWhereItIsWrong) {
     EXPECT_EQ(found.column, fault.column) << fault.text << base::Format(found);
     EXPECT_THAT(base::Format(found), HasSubstr(fault.said));
   }
+}
+
+TEST_F(SpecTest, OptionsOfOtherFormatsAreRefusedForYaml) {
+  for (const std::string option : {"dims: {batch: 1}", "floats_as: int8"}) {
+    const auto spec =
+        Read("schema: 1\nnetworks:\n  - file: " + Shipped("examples/networks/patent_chain.yaml") +
+             "\n    " + option + "\nprofile: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+             "\nminimize: [latency]\n");
+    ASSERT_FALSE(spec) << option;
+    EXPECT_EQ(spec.error().line, 4);
+    EXPECT_EQ(spec.error().column, 5);
+    EXPECT_THAT(spec.error().message, HasSubstr("has no effect on a network in YAML"));
+  }
+}
+
+// The rule is found out to have no number at a point, long after it was read.
+TEST_F(SpecTest, AnAreaWithoutANumberSaysWhereItsRuleIs) {
+  const auto spec = Read(Heads() +
+                         "minimize: [latency, area]\narea:\n  memories.*: \"1 / (banks - 1)\"\n"
+                         "  engines.*: 0\n  links.*: 0\n");
+  ASSERT_TRUE(spec) << base::Format(spec.error());
+  const auto area = spec->area.Of(spec->space.Bases().front().document,
+                                  [](std::string_view) { return std::optional<double>(); });
+  ASSERT_FALSE(area);
+  EXPECT_EQ(area.error().file, PathOf("spec.yaml"));
+  EXPECT_EQ(area.error().line, 6);
+  EXPECT_EQ(area.error().column, 15);
 }
 
 TEST_F(SpecTest, NamesMissingAndFaultyFiles) {

@@ -40,8 +40,13 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 // network may be of any size.
 std::optional<std::string> FindOverfullHome(const Plan& plan);
 
-// The same, if an operator's smallest part does not fit, or the minimum work or traffic exceeds a
-// limit. `room`: bytes of the tile memory that may be used.
+// The same, because in no mode the banks of the tile memory can hold what the operator reads and
+// what it writes (unserved.cc). Its result must be needed. `needed`: as FindNeeded.
+std::optional<std::string> FindUnservedOperator(const Plan& plan, int op,
+                                                const std::vector<std::optional<Box>>& needed);
+
+// The same, if that holds of an operator, an operator's smallest part does not fit, or the minimum
+// work or traffic exceeds a limit. `room`: bytes of the tile memory that may be used.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
                                           int64_t room);
 

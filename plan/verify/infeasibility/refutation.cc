@@ -129,6 +129,12 @@ Bytes RoomOf(const Plan& question) {
   return std::max<Bytes>(0, static_cast<Bytes>(std::floor(peak->second)));
 }
 
+// The bytes of it that buffers may fill.
+Bytes FreeRoomOf(const Plan& question) {
+  const problem::Memory memory = TileMemory(question.profile);
+  return std::min(RoomOf(question), FreeBytes(memory, memory.capacity));
+}
+
 // Prefetching changes when transfers run: cycles, with them the leakage, and every rate.
 Plan WithoutWhatPrefetchingChanges(Plan question) {
   if (question.run.prefetches) {
@@ -176,7 +182,7 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
     return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
   const std::vector<Users> users = FindUsers(question.network);
-  auto why = FindImpossible(question, users, room);
+  auto why = FindImpossible(question, users, FreeRoomOf(question));
   constexpr int64_t kOfOneConfig = 64;  // a step of this argument is much less than a configuration
   if (!why) {
     why = FindNoRoomAround(question, users, room, base::SaturatingMul(effort.work, kOfOneConfig),
@@ -217,6 +223,18 @@ Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::St
 }
 
 }  // namespace
+
+std::string FindQuickArgument(const Plan& asked) {
+  try {
+    Plan question = WithoutWhatPrefetchingChanges(asked);
+    AssignHomes(question);
+    if (auto why = FindOverfullHome(question)) return *std::move(why);
+    if (!IsSound(question)) return "";
+    return FindImpossible(question, FindUsers(question.network), FreeRoomOf(question)).value_or("");
+  } catch (const std::bad_alloc&) {
+    return "";
+  }
+}
 
 Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort) {

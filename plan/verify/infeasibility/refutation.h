@@ -63,6 +63,10 @@ struct Effort {
 Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort = {});
 
+// The arguments of Judge that take time linear in the network and prove no placement; empty if none
+// of them holds. Never throws.
+std::string FindQuickArgument(const Plan& question);
+
 // Problems for which proofs were requested, and the proofs that the checker accepted.
 class Placements {
  public:

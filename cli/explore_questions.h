@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "tessera/explore/request.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+// The options of `tessera explore` that say what is asked of a specification.
+class ExploreQuestions {
+ public:
+  void Declare(CLI::App& app);
+  const explore::Request& Get() const { return request_; }
+
+  // What is wrong with the options together; empty if nothing is.
+  std::string FindFault() const;
+
+  // Whether the answer has fronts, which tables and pages show.
+  bool WantsFront() const { return !request_.relax && request_.least.empty(); }
+
+ private:
+  explore::Request request_;
+};
+
+}  // namespace tessera::cli

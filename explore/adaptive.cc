@@ -1,0 +1,339 @@
+#include "tessera/explore/adaptive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "tessera/explore/hypervolume.h"
+#include "tessera/explore/tables.h"
+
+// The idea. Lower bounds of a pair are known before it is planned, and mostly they are off by about
+// the same factor as those of similar pairs. So the values of a pair are predicted: its bounds
+// times the factors of the planned pairs that are nearest in the space. The pair whose prediction
+// adds most hypervolume to the front comes first; its prediction then counts as found, so that a
+// round spreads out. (Expected improvement, as in Emmerich, "Single- and multi-objective
+// evolutionary design optimization", 2005, with bounds in place of a fitted model.)
+//
+//     latency ^   x  bounds            o found        * prediction = bounds * factors
+//             |   o----.
+//             |   |    |  *--. gain: the area that * dominates and the found do not
+//             |   |    '--|--o----
+//             |   | x     '  |
+//             '--------------------> area
+//
+// Volumes are those of logarithms within the box of all bounds, counted by points of a Halton
+// sequence, so that any number of objectives will do. The gain of the bounds themselves counts a
+// little, the more the farther the planned pairs are, so that what is not known is looked at. Near
+// pairs without a plan make a plan less likely.
+//
+// Nothing here is random, and a choice depends on the rounds before it only. What is settled by
+// bounds costs nothing and does not count.
+namespace tessera::explore {
+namespace {
+
+constexpr size_t kSamples = 2048;
+constexpr size_t kNearest = 4;
+constexpr double kWeightOfBounds = 0.01;
+constexpr double kLeastDistance = 0.05;
+constexpr double kLeastValue = 1e-30;
+constexpr double kMargin = 0.1;  // of the box beyond its greatest values
+
+double LogOf(double value) { return std::log(std::max(value, kLeastValue)); }
+
+Values LogsOf(const Values& values) {
+  Values logs;
+  for (const double value : values) logs.push_back(LogOf(value));
+  return logs;
+}
+
+// The least value of each objective over the plans of the pair; empty without a plan.
+Values BestOf(const Pair& pair) {
+  Values best;
+  for (const Values& values : pair.values) {
+    if (values.empty()) continue;
+    if (best.empty()) best = values;
+    for (size_t i = 0; i < values.size(); ++i) best[i] = std::min(best[i], values[i]);
+  }
+  return best;
+}
+
+bool MayHavePlan(const Pair& pair) {
+  return pair.settled != Settled::kRefused && !pair.is_infeasible && !pair.least.empty() &&
+         std::all_of(pair.least.begin(), pair.least.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+// The corners of the box: of all bounds and all that was found, in logarithms.
+struct Box {
+  Values low;
+  Values high;
+};
+
+Box BoxOf(const Exploration& exploration, size_t network) {
+  Box box;
+  const auto take = [&](const Values& values) {
+    if (box.low.empty()) box = {values, values};
+    for (size_t i = 0; i < values.size(); ++i) {
+      box.low[i] = std::min(box.low[i], values[i]);
+      box.high[i] = std::max(box.high[i], values[i]);
+    }
+  };
+  for (size_t point = 0; point < exploration.points.size(); ++point) {
+    const Pair& pair = exploration.PairAt(network, point);
+    if (MayHavePlan(pair)) take(LogsOf(pair.least));
+    for (const Values& values : pair.values) {
+      if (!values.empty()) take(LogsOf(values));
+    }
+  }
+  for (size_t i = 0; i < box.low.size(); ++i)
+    box.high[i] += kMargin * std::max(1.0, box.high[i] - box.low[i]);
+  return box;
+}
+
+// The radical inverse of `index` in a base: an element of a Halton sequence.
+double Halton(size_t index, size_t base) {
+  double value = 0;
+  double digit = 1.0 / static_cast<double>(base);
+  for (; index > 0; index /= base, digit /= static_cast<double>(base))
+    value += digit * static_cast<double>(index % base);
+  return value;
+}
+
+std::vector<Values> SamplesIn(const Box& box) {
+  static constexpr std::array<size_t, 8> kPrimes = {2, 3, 5, 7, 11, 13, 17, 19};
+  std::vector<Values> samples;
+  for (size_t i = 1; i <= kSamples; ++i) {
+    Values& sample = samples.emplace_back();
+    for (size_t axis = 0; axis < box.low.size(); ++axis)
+      sample.push_back(box.low[axis] + (box.high[axis] - box.low[axis]) *
+                                           Halton(i, kPrimes[axis % kPrimes.size()]));
+  }
+  return samples;
+}
+
+bool Covers(const Values& point, const Values& sample) {
+  return std::equal(point.begin(), point.end(), sample.begin(),
+                    [](double a, double b) { return a <= b; });
+}
+
+// What one network expects of its open pairs.
+class Expectation {
+ public:
+  Expectation(const Spec& spec, const Exploration& exploration, size_t network)
+      : spec_(spec), exploration_(exploration), network_(network) {
+    const Box box = BoxOf(exploration, network);
+    open_samples_ = SamplesIn(box);
+    for (size_t point = 0; point < exploration.points.size(); ++point) {
+      const Pair& pair = exploration.PairAt(network, point);
+      for (const Values& values : pair.values) {
+        if (!values.empty()) Take(LogsOf(values));
+      }
+      if (pair.settled == Settled::kPlanned) planned_.emplace_back(point, BestOf(pair));
+    }
+  }
+
+  double GainOf(size_t point) const {
+    const Pair& pair = exploration_.PairAt(network_, point);
+    const std::vector<Near> near = NearestTo(point);
+    const double distance = near.empty() ? 1 : near.front().distance;
+    return ChanceOfPlan(near) *
+           (CountCovered(Predict(pair, near)) +
+            kWeightOfBounds * distance * distance * CountCovered(LogsOf(pair.least)));
+  }
+
+  // The prediction counts as found from now on.
+  void TakePrediction(size_t point) {
+    Take(Predict(exploration_.PairAt(network_, point), NearestTo(point)));
+    planned_.emplace_back(point, Values());
+  }
+
+ private:
+  void Take(const Values& logs) {
+    std::erase_if(open_samples_, [&](const Values& sample) { return Covers(logs, sample); });
+  }
+
+  double CountCovered(const Values& logs) const {
+    return static_cast<double>(
+        std::count_if(open_samples_.begin(), open_samples_.end(),
+                      [&](const Values& sample) { return Covers(logs, sample); }));
+  }
+
+  // How far two points are apart: axes whose values differ, by steps where they are in order.
+  double Distance(size_t a, size_t b) const {
+    const Point& one = exploration_.points[a];
+    const Point& other = exploration_.points[b];
+    double distance = one.base == other.base ? 0 : 1;
+    for (size_t axis = 0; axis < spec_.space.Axes().size(); ++axis) {
+      const std::vector<Json>& values = spec_.space.Axes()[axis].values;
+      if (values.size() < 2 || one.values[axis] == other.values[axis]) continue;
+      const auto index = [&](const Json& value) {
+        return static_cast<double>(std::find(values.begin(), values.end(), value) - values.begin());
+      };
+      const bool in_order = one.values[axis].is_number() && other.values[axis].is_number();
+      distance += in_order ? std::abs(index(one.values[axis]) - index(other.values[axis])) /
+                                 static_cast<double>(values.size() - 1)
+                           : 1;
+    }
+    return distance;
+  }
+
+  struct Near {
+    double distance = 0;
+    size_t planned = 0;  // index into planned_
+    double Weight() const { return 1 / (kLeastDistance + distance); }
+  };
+
+  std::vector<Near> NearestTo(size_t point) const {
+    std::vector<Near> near;
+    for (size_t i = 0; i < planned_.size(); ++i)
+      near.push_back({Distance(point, planned_[i].first), i});
+    const size_t count = std::min(kNearest, near.size());
+    std::partial_sort(near.begin(), near.begin() + static_cast<ptrdiff_t>(count), near.end(),
+                      [](const Near& a, const Near& b) {
+                        return std::tie(a.distance, a.planned) < std::tie(b.distance, b.planned);
+                      });
+    near.resize(count);
+    return near;
+  }
+
+  // From how many of the nearest pairs have one; those of this round are not known yet.
+  double ChanceOfPlan(const std::vector<Near>& near) const {
+    constexpr double kPrior = 0.3;
+    double with = kPrior;
+    double all = kPrior;
+    for (const Near& each : near) {
+      const bool is_known =
+          exploration_.PairAt(network_, planned_[each.planned].first).settled == Settled::kPlanned;
+      with += is_known && planned_[each.planned].second.empty() ? 0 : each.Weight();
+      all += each.Weight();
+    }
+    return with / all;
+  }
+
+  // Logarithms of bounds, raised by what the nearest planned pairs were above theirs.
+  Values Predict(const Pair& pair, const std::vector<Near>& near) const {
+    Values logs = LogsOf(pair.least);
+    Values sums(logs.size());
+    double weights = 0;
+    for (const Near& each : near) {
+      const auto& [point, best] = planned_[each.planned];
+      if (best.empty()) continue;
+      const Values bounds = LogsOf(exploration_.PairAt(network_, point).least);
+      for (size_t axis = 0; axis < logs.size(); ++axis)
+        sums[axis] += each.Weight() * std::max(0.0, LogOf(best[axis]) - bounds[axis]);
+      weights += each.Weight();
+    }
+    for (size_t axis = 0; axis < logs.size() && weights > 0; ++axis)
+      logs[axis] += sums[axis] / weights;
+    return logs;
+  }
+
+  const Spec& spec_;
+  const Exploration& exploration_;
+  size_t network_;
+  std::vector<Values> open_samples_;                // that nothing found dominates
+  std::vector<std::pair<size_t, Values>> planned_;  // points, with the best values of their plans
+};
+
+size_t OpenPairsOf(const Exploration& exploration) {
+  return static_cast<size_t>(std::count_if(exploration.pairs.begin(), exploration.pairs.end(),
+                                           [](const Pair& pair) { return pair.IsOpen(); }));
+}
+
+}  // namespace
+
+// Networks take turns. Where the set has a front, whole points are chosen, by the sum of their
+// gains.
+std::vector<size_t> ExpectedGain::Choose(const Exploration& so_far, size_t most) {
+  constexpr size_t kInRound = 6;
+  const size_t networks = spec_.networks.size();
+  const size_t points = so_far.points.size();
+  std::vector<Expectation> expectations;
+  for (size_t network = 0; network < networks; ++network)
+    expectations.emplace_back(spec_, so_far, network);
+  std::vector<size_t> chosen;
+  const auto is_open = [&](size_t network, size_t point) {
+    const size_t index = network * points + point;
+    return so_far.pairs[index].IsOpen() &&
+           std::find(chosen.begin(), chosen.end(), index) == chosen.end();
+  };
+  size_t turn = so_far.pairs.size() - OpenPairsOf(so_far);
+  size_t idle = 0;
+  while (chosen.size() < std::min(most, kInRound) && idle < networks) {
+    const size_t first = spec_.wants_set_front ? 0 : turn % networks;
+    const size_t last = spec_.wants_set_front ? networks : first + 1;
+    ++turn;
+    std::optional<size_t> best;
+    double most_gain = -1;
+    for (size_t point = 0; point < points; ++point) {
+      double gain = -1;
+      for (size_t network = first; network < last; ++network) {
+        if (is_open(network, point))
+          gain = std::max(gain, 0.0) + expectations[network].GainOf(point);
+      }
+      if (gain <= most_gain) continue;
+      most_gain = gain;
+      best = point;
+    }
+    idle = best ? 0 : idle + 1;
+    for (size_t network = first; network < last && best && chosen.size() < most; ++network) {
+      if (!is_open(network, *best)) continue;
+      expectations[network].TakePrediction(*best);
+      chosen.push_back(network * points + *best);
+    }
+  }
+  return chosen;
+}
+
+base::Expected<std::optional<Exploration>> ExploreAdaptively(const Spec& spec, const Store& store,
+                                                             double share,
+                                                             const RunOptions& options) {
+  ExpectedGain chooser(spec);
+  RunOptions run = options;
+  run.chooser = &chooser;
+  run.most_share = share;
+  return Explore(spec, store, run);
+}
+
+Json GapJson(const Spec& spec, const Exploration& exploration, double share) {
+  Json json = {{"share", share}, {"networks", Json::object()}};
+  for (size_t network = 0; network < spec.networks.size(); ++network) {
+    const Box box = BoxOf(exploration, network);
+    std::vector<Values> found;
+    std::vector<Values> possible;
+    int64_t planned = 0;
+    int64_t open = 0;
+    for (size_t point = 0; point < exploration.points.size(); ++point) {
+      const Pair& pair = exploration.PairAt(network, point);
+      planned += pair.settled == Settled::kPlanned ? 1 : 0;
+      for (const Values& values : pair.values) {
+        if (!values.empty()) found.push_back(LogsOf(values));
+      }
+      if (!pair.IsOpen()) continue;
+      ++open;
+      if (MayHavePlan(pair)) possible.push_back(LogsOf(pair.least));
+    }
+    possible.insert(possible.end(), found.begin(), found.end());
+    const double now = Hypervolume(found, box.high);
+    const double most = Hypervolume(possible, box.high);
+    json["networks"][spec.networks[network].name] = {
+        {"planned", planned}, {"open", open}, {"hypervolume_at_least", most > 0 ? now / most : 1}};
+  }
+  return json;
+}
+
+std::string DescribeGap(const Json& document) {
+  const Json& adaptive = document.at("adaptive");
+  std::vector<std::vector<std::string>> rows = {
+      {"network", "planned", "not looked at", "hypervolume, at least"}};
+  for (const auto& [network, gap] : adaptive.at("networks").items())
+    rows.push_back({network, Short(gap.at("planned")), Short(gap.at("open")),
+                    fmt::format("{:.2f} %", gap.at("hypervolume_at_least").get<double>() * 100)});
+  return "\nhow much of the best possible front was found\n" + AlignedTable(rows);
+}
+
+}  // namespace tessera::explore

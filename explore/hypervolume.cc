@@ -1,0 +1,60 @@
+#include "tessera/explore/hypervolume.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tessera::explore {
+namespace {
+
+// Of the points, only the first `axes` coordinates count.
+double VolumeOf(std::vector<Values> points, const Values& reference, size_t axes) {
+  if (points.empty()) return 0;
+  const size_t last = axes - 1;
+  std::sort(points.begin(), points.end(),
+            [&](const Values& a, const Values& b) { return a[last] < b[last]; });
+  if (axes == 1) return std::max(0.0, reference[0] - points.front()[0]);
+  double volume = 0;
+  std::vector<Values> below;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double end =
+        std::min(reference[last], i + 1 < points.size() ? points[i + 1][last] : reference[last]);
+    // What no lower slice dominates matters in all higher ones.
+    const bool is_new = std::none_of(below.begin(), below.end(), [&](const Values& each) {
+      return std::equal(each.begin(), each.begin() + static_cast<ptrdiff_t>(last),
+                        points[i].begin(), [](double a, double b) { return a <= b; });
+    });
+    if (is_new) below.push_back(points[i]);
+    if (end > points[i][last]) volume += (end - points[i][last]) * VolumeOf(below, reference, last);
+  }
+  return volume;
+}
+
+}  // namespace
+
+std::vector<Values> WithoutDominated(const std::vector<Values>& points) {
+  std::vector<Values> kept;
+  for (const Values& point : points) {
+    const auto covers = [](const Values& a, const Values& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x <= y; });
+    };
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&](const Values& each) { return covers(each, point); }))
+      continue;
+    std::erase_if(kept, [&](const Values& each) { return covers(point, each); });
+    kept.push_back(point);
+  }
+  return kept;
+}
+
+double Hypervolume(std::vector<Values> points, const Values& reference) {
+  if (reference.empty()) return 0;
+  std::erase_if(points, [&](const Values& point) {
+    for (size_t i = 0; i < reference.size(); ++i) {
+      if (!(point[i] < reference[i])) return true;
+    }
+    return false;
+  });
+  return VolumeOf(WithoutDominated(points), reference, reference.size());
+}
+
+}  // namespace tessera::explore

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// What the restrictions and modes of the base profiles cost the networks (docs/explore.md).
+namespace tessera::explore {
+
+// A document of the format "tessera-relaxation". nullopt if the call was cancelled; what was found
+// out until then is in the store.
+base::Expected<std::optional<Json>> Relax(const Spec& spec, const Store& store,
+                                          const RunOptions& options);
+
+std::string DescribeRelaxation(const Json& document);
+
+}  // namespace tessera::explore

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// What can be asked of a specification, and the answers as documents. The command and the library
+// ask here.
+namespace tessera::explore {
+
+struct Request {
+  bool plan_all = false;                // skip nothing
+  bool relax = false;                   // what restrictions and modes cost, instead of fronts
+  std::string least = {};               // the least value of this path, instead of fronts
+  bool marginal = false;                // what a step of each axis changes along the fronts
+  double uncertainty = 0;               // of areas, a fraction below 1; 0: none
+  std::optional<double> adaptive = {};  // plan this share of the pairs at most
+};
+
+// The document of the store, if it has it; else a new one, which it keeps. nullopt if the call was
+// cancelled.
+base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
+                                        const Request& request, const RunOptions& options);
+
+// Any of these documents as text.
+std::string Describe(const Json& document);
+
+// What is wrong with the request, in words; empty if nothing is.
+std::string FaultOf(const Request& request);
+
+}  // namespace tessera::explore

@@ -1,0 +1,100 @@
+#include "tessera/explore/sufficient.h"
+
+#include <string>
+#include <utility>
+
+#include "tessera/explore/variants.h"
+
+// Deletion, as for minimal unsatisfiable sets: all restrictions are dropped, and taken back one
+// after another where the networks keep a plan. What is left is minimal: with any one restriction
+// of it back, some network has no plan, or none was found. Cost: a plan of each network for each
+// restriction.
+namespace tessera::explore {
+namespace {
+
+class Deletion {
+ public:
+  Deletion(const Spec& spec, const Store& store, const RunOptions& options, const Json& profile,
+           const std::vector<Restriction>& restrictions)
+      : spec_(spec),
+        variants_(spec, store, options),
+        profile_(profile),
+        restrictions_(restrictions) {}
+
+  base::Expected<std::optional<Json>> Run() {
+    std::vector<size_t> dropped;
+    for (size_t i = 0; i < restrictions_.size(); ++i) dropped.push_back(i);
+    auto fare = FareOf(Without(dropped));
+    if (!fare) return base::Unexpected(fare.error());
+    if (!*fare) return std::optional<Json>();
+    Json json = {{"outcome", (*fare)->word}, {"network", (*fare)->network}};
+    if ((*fare)->word != "sufficient") return std::optional(std::move(json));
+    json["dropped"] = Json::array();
+    for (size_t i = 0; i < dropped.size();) {
+      std::vector<size_t> fewer = dropped;
+      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
+      fare = FareOf(Without(fewer));
+      if (!fare) return base::Unexpected(fare.error());
+      if (!*fare) return std::optional<Json>();
+      if ((*fare)->word == "sufficient") {
+        dropped = std::move(fewer);
+        continue;
+      }
+      json["dropped"].push_back({{"what", restrictions_[dropped[i]].what},
+                                 {"kept_back", (*fare)->word},
+                                 {"network", (*fare)->network}});
+      ++i;
+    }
+    json["profile"] = Without(dropped);
+    return std::optional(std::move(json));
+  }
+
+ private:
+  Json Without(const std::vector<size_t>& dropped) const {
+    Json profile = profile_;
+    for (const size_t i : dropped) restrictions_[i].drop(profile);
+    return profile;
+  }
+
+  // How the set fares: "sufficient", "infeasible" or "open". nullopt if cancelled.
+  struct Fare {
+    std::string word;
+    std::string network;
+  };
+  base::Expected<std::optional<Fare>> FareOf(const Json& profile) {
+    if (auto fault = variants_.Load({profile})) return base::Unexpected(*fault);
+    if (variants_.FaultOf(0) != nullptr) return Fare{"open", ""};
+    const auto bounds = variants_.FindBounds();
+    if (!bounds) return base::Unexpected(bounds.error());
+    std::vector<Question> questions;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      if (!(*bounds)[network].none.empty()) return Fare{"infeasible", spec_.networks[network].name};
+      questions.push_back({{network, 0}, spec_.metrics.front()});
+    }
+    const auto found = variants_.Ask(questions);
+    if (!found) return base::Unexpected(found.error());
+    if (!*found) return std::optional<Fare>();
+    Fare fare{"sufficient", ""};
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      const Standing& standing = (**found)[network];
+      if (standing.IsInfeasible()) return Fare{"infeasible", spec_.networks[network].name};
+      if (!standing.HasPlan()) fare = {"open", spec_.networks[network].name};
+    }
+    return std::optional(std::move(fare));
+  }
+
+  const Spec& spec_;
+  Variants variants_;
+  const Json& profile_;
+  const std::vector<Restriction>& restrictions_;
+};
+
+}  // namespace
+
+base::Expected<std::optional<Json>> FindSufficient(const Spec& spec, const Store& store,
+                                                   const RunOptions& options, const Json& profile,
+                                                   const std::vector<Restriction>& restrictions) {
+  return Deletion(spec, store, options, profile, restrictions).Run();
+}
+
+}  // namespace tessera::explore

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/restrictions.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// The least change of a profile with which every network has a plan.
+namespace tessera::explore {
+
+// `restrictions`: those of the profile, which is in short form. The outcome is "sufficient" with
+// the restrictions that must go; or that of the profile without all of them, if that is not
+// sufficient. nullopt if the call was cancelled.
+base::Expected<std::optional<Json>> FindSufficient(const Spec& spec, const Store& store,
+                                                   const RunOptions& options, const Json& profile,
+                                                   const std::vector<Restriction>& restrictions);
+
+}  // namespace tessera::explore

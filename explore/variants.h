@@ -1,0 +1,73 @@
+#pragma once
+
+#include <tessera/plan.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/planner.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// Profiles beside the space of a specification, planned for its networks: one piece of hardware
+// more or less. A plan that was found for one may be a plan for another, which `Reevaluate` finds
+// out; nothing else is handed on.
+namespace tessera::explore {
+
+// What is known of a network on a profile, one metric minimised.
+struct Standing {
+  std::string outcome;       // as NameOf(Outcome)
+  Planner::Figures metrics;  // of the best plan; empty without one
+  std::string id;            // of the answer in the store; empty for a plan of another profile
+  std::string reason;        // why there is no plan
+  double at_least = 0;       // a lower bound of the minimised metric
+  bool HasPlan() const { return !metrics.empty(); }
+  bool IsInfeasible() const { return outcome == "infeasible"; }
+};
+
+class Variants {
+ public:
+  // Everything must outlive it.
+  Variants(const Spec& spec, const Store& store, const RunOptions& options)
+      : spec_(spec), store_(store), options_(options) {}
+
+  // Starts over with these profiles, in short form.
+  std::optional<base::Diagnostic> Load(const std::vector<Json>& profiles);
+
+  size_t Size() const { return points_.size(); }
+  const Json& ProfileAt(size_t variant) const { return profiles_[variant]; }
+  const std::string* FaultOf(size_t variant) const { return planner_->FaultOf(variant); }
+  bool IsCancelled() const { return options_.canceller.IsCancelled(); }
+
+  // In mm2; nullopt if some part has no figure.
+  std::optional<double> AreaOf(size_t variant) const;
+
+  // What is known without a plan, for each of the profiles and networks: by variant, then network.
+  base::Expected<std::vector<Planner::Bounds>> FindBounds() const;
+
+  // Plans; in the order of the questions, whose points are variants. nullopt if cancelled.
+  base::Expected<std::optional<std::vector<Standing>>> Ask(
+      const std::vector<Question>& questions) const;
+
+  // The plan of an answer, made again. The complaint says why there is none.
+  base::Expected<Plan> PlanOf(const Question& question) const;
+
+  // The metrics of the partition of a plan on another of the profiles, where addresses and modes
+  // may change; empty if it is no plan there, or none was found.
+  base::Expected<Planner::Figures> Reevaluate(const Plan& plan, size_t variant) const;
+
+ private:
+  const Spec& spec_;
+  const Store& store_;
+  const RunOptions& options_;
+  std::vector<Json> profiles_;
+  std::vector<Point> points_;
+  std::optional<Planner> planner_;
+};
+
+}  // namespace tessera::explore
