@@ -14,6 +14,7 @@
 #include <tessera/bounds.h>
 #include <tessera/call.h>
 #include <tessera/certificate.h>
+#include <tessera/evaluator.h>
 #include <tessera/formula.h>
 #include <tessera/modes.h>
 #include <tessera/network.h>
