@@ -26,7 +26,7 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* name : {"  plan ", "  tile ", "  alloc ", "  encode ", "  decode ", "  check ",
-                           "  eval ", "  diff ", "  show ", "  modes ", "  explore "}) {
+                           "  eval ", "  diff ", "  show ", "  modes ", "  explore ", "  serve "}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
@@ -108,7 +108,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
                          testing::Values("plan", "tile", "alloc", "encode", "decode", "check",
-                                         "eval", "diff", "show", "modes", "convert", "explore"),
+                                         "eval", "diff", "show", "modes", "convert", "explore",
+                                         "serve"),
                          [](const auto& info) { return info.param; });
 
 // The command refuses these lines before it reads any file: none of the files named here exists.
