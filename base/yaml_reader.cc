@@ -124,19 +124,29 @@ void YamlNode::ComplainAt(const YamlDocument* document, YamlPosition position,
   reader_->fault_ = std::move(fault);
 }
 
-void YamlNode::Complain(std::string message, std::string expected, std::string hint) const {
-  if (place_ == nullptr) return;
+Diagnostic YamlNode::Located(std::string message, std::string expected, std::string hint) const {
   Diagnostic fault;
   fault.message = std::move(message);
   fault.expected = std::move(expected);
   fault.hint = std::move(hint);
-  if (!Present()) return ComplainAt(place_->named_in, place_->named_at, std::move(fault));
-  // A map has the position of its key: its own position is that of its first entry.
-  const bool named = Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
-  if (!named) fault.found = IsScalar() ? Describe(*Value()) : "";
-  const Place::Layer& layer = place_->layers.front();
-  ComplainAt(named ? place_->named_in : layer.document,
-             named ? place_->named_at : layer.value->position, std::move(fault));
+  if (place_ == nullptr) return fault;
+  // A map has the position of its key: its own position is that of its first entry. So has a value
+  // that is absent.
+  const bool named =
+      !Present() || Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
+  if (!named && IsScalar()) fault.found = Describe(*Value());
+  const YamlDocument* document = named ? place_->named_in : place_->layers.front().document;
+  const YamlPosition position = named ? place_->named_at : place_->layers.front().value->position;
+  fault.file = document->file_name;
+  fault.line = position.line;
+  fault.column = position.column;
+  fault.excerpt = LineOf(document->text, position.line);
+  return fault;
+}
+
+void YamlNode::Complain(std::string message, std::string expected, std::string hint) const {
+  if (place_ == nullptr || reader_ == nullptr || reader_->Failed()) return;
+  reader_->fault_ = Located(std::move(message), std::move(expected), std::move(hint));
 }
 
 void YamlNode::ComplainOfKey(std::string message, std::string expected, std::string hint) const {

@@ -98,6 +98,9 @@ class YamlNode {
   void Complain(std::string message, std::string expected = "", std::string hint = "") const;
   void ComplainOfKey(std::string message, std::string expected = "", std::string hint = "") const;
 
+  // The complaint about this value, not made: for what is found out after the file was read.
+  Diagnostic Located(std::string message, std::string expected = "", std::string hint = "") const;
+
  private:
   friend class YamlReader;
   struct Place;

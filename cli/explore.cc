@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tessera/api/content.h"
 #include "tessera/base/arithmetic.h"
@@ -15,6 +17,7 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
+#include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/page.h"
 #include "tessera/explore/recheck.h"
@@ -187,25 +190,31 @@ class ExploreCommand final : public Command {
     app_ = &app;
     app.add_option("spec", spec_, "The specification in YAML; - reads standard input");
     app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
-    app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
+    CLI::Option* dry_run =
+        app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
     app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
     threads_.Declare(app, "document");
     format_.Declare(app);
     app.add_option("--output", outputs_,
-                   "Write the answer here (.html, .json or .csv); may be repeated");
+                   "Write the answer here (.html, .json or .csv); may be repeated")
+        ->excludes(dry_run);
     app.require_subcommand(0, 1);
-    show_ =
-        std::make_unique<ShowPart>(*app.add_subcommand("show", "Make the plan of an answer again"));
-    export_ = std::make_unique<ExportPart>(
-        *app.add_subcommand("export", "Print the exploration that a store finished last"));
-    check_ = std::make_unique<CheckPart>(
-        *app.add_subcommand("check", "Plan a sample of the pairs of the last exploration again"));
+    AddPart<ShowPart>("show", "Make the plan of an answer again");
+    AddPart<ExportPart>("export", "Print the exploration that a store finished last");
+    AddPart<CheckPart>("check", "Plan a sample of the pairs of the last exploration again");
   }
 
   ExitCode Run(Console& console) override {
-    if (app_->got_subcommand("check")) return check_->Run(console);
-    if (app_->got_subcommand("show")) return show_->Run(console);
-    if (app_->got_subcommand("export")) return export_->Run(console);
+    for (const auto& [name, part] : parts_) {
+      if (!app_->got_subcommand(name)) continue;
+      for (const CLI::Option* option : app_->get_options()) {
+        if (option->count() == 0) continue;
+        console.Note(fmt::format("explore {}: {} belongs to `tessera explore SPEC`", name,
+                                 option->get_name()));
+        return ExitCode::kUsage;
+      }
+      return part->Run(console);
+    }
     if (spec_.empty()) {
       console.Note("explore: expected a specification; see `tessera explore --help`");
       return ExitCode::kUsage;
@@ -224,13 +233,20 @@ class ExploreCommand final : public Command {
   }
 
  private:
+  template <typename Part>
+  void AddPart(const std::string& name, const std::string& summary) {
+    parts_.emplace_back(name, std::make_unique<Part>(*app_->add_subcommand(name, summary)));
+  }
+
   ExitCode Answer(Console& console) {
     const base::Expected<std::string> text = base::ReadInput(spec_);
     if (!text) return console.Refuse(text.error());
     const base::Expected<Spec> spec =
         explore::ReadSpec(*text, spec_ == "-" ? "standard input" : spec_);
     if (!spec) return console.Refuse(spec.error());
-    const base::Expected<Store> store = Store::Open(store_.empty() ? ":memory:" : store_);
+    // A description needs no answers, so it neither reads nor makes a store.
+    const base::Expected<Store> store =
+        Store::Open(store_.empty() || dry_run_ ? ":memory:" : store_);
     if (!store) return console.Refuse(store.error());
     if (dry_run_) return Describe(console, *spec, *store);
     const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
@@ -291,7 +307,9 @@ class ExploreCommand final : public Command {
       const std::string* fault = planner.FaultOf(i);
       faults.push_back(fault == nullptr ? "" : *fault);
     }
-    console.Print(explore::DescribeSpec(spec, *points, faults));
+    const Json description = explore::SpecAsDocument(spec, *points, faults);
+    console.Print(format_.IsJson() ? explore::DocumentText(description)
+                                   : explore::DescribeSpec(description));
     return ExitCode::kAnswer;
   }
 
@@ -316,9 +334,7 @@ class ExploreCommand final : public Command {
   ThreadCount threads_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
-  std::unique_ptr<ShowPart> show_;
-  std::unique_ptr<ExportPart> export_;
-  std::unique_ptr<CheckPart> check_;
+  std::vector<std::pair<std::string, std::unique_ptr<ExplorePart>>> parts_;
   Destinations destinations_;
 };
 

@@ -119,31 +119,69 @@ std::string FirstSentence(const std::string& text) {
   return text.substr(0, text.find_first_of(";\n"));
 }
 
-std::string ForBash(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
+// A command, or a part of one, such as `explore show`.
+struct Entry {
+  const CLI::App* app = nullptr;
+  const CLI::App* within = nullptr;  // the command of a part
+
+  std::string Name() const {
+    return within == nullptr ? app->get_name() : within->get_name() + " " + app->get_name();
+  }
+};
+
+std::vector<Entry> EntriesOf(const CLI::App& app) {
+  std::vector<Entry> entries;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    entries.push_back({command});
+    for (const CLI::App* part : command->get_subcommands({})) entries.push_back({part, command});
+  }
+  return entries;
+}
+
+// The names of the parts of a command, blanks between them.
+std::string PartsOf(const CLI::App& command) {
+  std::string names;
+  for (const CLI::App* part : command.get_subcommands({})) names += part->get_name() + " ";
+  if (!names.empty()) names.pop_back();
+  return names;
+}
+
+std::string ForBash(const CLI::App& app, const std::vector<Entry>& entries) {
   std::ostringstream script;
   std::string names;
-  for (const CLI::App* command : commands) names += command->get_name() + " ";
+  for (const CLI::App* command : app.get_subcommands({})) names += command->get_name() + " ";
   script << "# Completion of " << app.get_name() << " for bash: source this file.\n"
          << "_" << app.get_name() << "() {\n"
          << "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+         << "  local command=${COMP_WORDS[1]}\n"
          << "  COMPREPLY=()\n"
          << "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
          << "    words='" << names;
   for (const CLI::Option* option : OptionsOf(app, false))
     for (const std::string& name : NamesOf(*option)) script << name << " ";
-  script << "'\n  else\n    case ${COMP_WORDS[1]},$before in\n";
-  for (const CLI::App* command : commands) {
-    for (const CLI::Option* option : OptionsOf(*command, false)) {
+  script << "'\n  else\n";
+  for (const Entry& entry : entries) {
+    if (entry.within == nullptr) continue;
+    script << "    [ \"$COMP_CWORD\" != 2 ] && [ \"$command,${COMP_WORDS[2]}\" = "
+           << entry.within->get_name() << "," << entry.app->get_name() << " ] && command='"
+           << entry.Name() << "'\n";
+  }
+  script << "    case $command,$before in\n";
+  for (const Entry& entry : entries) {
+    for (const CLI::Option* option : OptionsOf(*entry.app, false)) {
       const std::vector<std::string> choices = ChoicesOf(*option);
       if (!TakesValue(*option)) continue;
       for (const std::string& name : NamesOf(*option)) {
-        script << "      " << command->get_name() << "," << name << ") words='"
+        script << "      '" << entry.Name() << "'," << name << ") words='"
                << CLI::detail::join(choices, " ") << "'";
         script << (choices.empty() ? "; return ;;\n" : " ;;\n");
       }
     }
-    script << "      " << command->get_name() << ",*) [[ $word == -* ]] && words='";
-    for (const CLI::Option* option : OptionsOf(*command, false))
+    const std::string parts = PartsOf(*entry.app);
+    script << "      '" << entry.Name() << "',*) ";
+    if (!parts.empty()) script << "[ \"$COMP_CWORD\" = 2 ] && words='" << parts << "'; ";
+    script << "[[ $word == -* ]] && words='";
+    for (const CLI::Option* option : OptionsOf(*entry.app, false))
       for (const std::string& name : NamesOf(*option)) script << name << " ";
     script << "' ;;\n";
   }
@@ -153,31 +191,39 @@ std::string ForBash(const CLI::App& app, const std::vector<const CLI::App*>& com
   return script.str();
 }
 
-std::string ForZsh(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
+// An item of _arguments or _values: "name[what it is for]".
+std::string Described(const std::string& name, const std::string& text) {
+  std::string escaped;
+  for (const char c : FirstSentence(text)) {
+    if (c == ':' || c == '[' || c == ']') escaped += '\\';
+    escaped += c;
+  }
+  return name + "[" + escaped + "]";
+}
+
+std::string ForZsh(const CLI::App& app, const std::vector<Entry>& entries) {
   std::ostringstream script;
-  const auto described = [](const std::string& name, const std::string& text) {
-    std::string escaped;
-    for (const char c : FirstSentence(text)) {
-      if (c == ':' || c == '[' || c == ']') escaped += '\\';
-      escaped += c;
-    }
-    return name + "[" + escaped + "]";
-  };
   script << "#compdef " << app.get_name() << "\n"
          << "# Completion of " << app.get_name() << " for zsh: a file _" << app.get_name()
          << " in a folder of $fpath.\n_" << app.get_name() << "() {\n"
          << "  if (( CURRENT == 2 )); then\n    _values command";
-  for (const CLI::App* command : commands)
+  for (const CLI::App* command : app.get_subcommands({}))
     script << " \\\n      "
-           << Quoted(described(command->get_name(), command->get_description()), "'\\''");
-  script << "\n    return\n  fi\n  local command=$words[2]\n"
-         << "  shift words; (( CURRENT-- ))\n  case $command in\n";
-  for (const CLI::App* command : commands) {
-    script << "    " << command->get_name() << ")\n      _arguments";
-    for (const CLI::Option* option : OptionsOf(*command, false)) {
+           << Quoted(Described(command->get_name(), command->get_description()), "'\\''");
+  script << "\n    return\n  fi\n  local command=$words[2]\n  shift words; (( CURRENT-- ))\n";
+  for (const Entry& entry : entries) {
+    if (entry.within == nullptr) continue;
+    script << "  if (( CURRENT > 2 )) && [[ $command,$words[2] == " << entry.within->get_name()
+           << "," << entry.app->get_name() << " ]]; then command='" << entry.Name()
+           << "'; shift words; (( CURRENT-- )); fi\n";
+  }
+  script << "  case $command in\n";
+  for (const Entry& entry : entries) {
+    script << "    '" << entry.Name() << "')\n      _arguments";
+    for (const CLI::Option* option : OptionsOf(*entry.app, false)) {
       const std::vector<std::string> choices = ChoicesOf(*option);
       for (const std::string& name : NamesOf(*option)) {
-        std::string item = described(name, option->get_description());
+        std::string item = Described(name, option->get_description());
         if (option->get_items_expected_max() > 1) item.insert(0, "*");
         if (TakesValue(*option))
           item += ":value:" +
@@ -185,23 +231,44 @@ std::string ForZsh(const CLI::App& app, const std::vector<const CLI::App*>& comm
         script << " \\\n        " << Quoted(item, "'\\''");
       }
     }
+    const std::string parts = PartsOf(*entry.app);
+    if (!parts.empty()) script << " \\\n        '1:part or file:{compadd " << parts << "; _files}'";
     script << " \\\n        '*:file:_files' ;;\n";
   }
   script << "  esac\n}\n_" << app.get_name() << " \"$@\"\n";
   return script.str();
 }
 
-std::string ForFish(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
+// The condition under which fish offers the options of the entry: other commands may have parts of
+// the same name, and a command other options than its parts.
+std::string FishCondition(const Entry& entry, const std::vector<Entry>& entries) {
+  const auto seen = [](const std::string& names) { return "__fish_seen_subcommand_from " + names; };
+  if (entry.within != nullptr)
+    return seen(entry.within->get_name()) + "; and " + seen(entry.app->get_name());
+  std::string condition = seen(entry.app->get_name());
+  const std::string parts = PartsOf(*entry.app);
+  if (!parts.empty()) condition += "; and not " + seen(parts);
+  for (const Entry& other : entries) {
+    if (other.within != nullptr && other.app->get_name() == entry.app->get_name())
+      condition += "; and not " + seen(other.within->get_name());
+  }
+  return condition;
+}
+
+std::string ForFish(const CLI::App& app, const std::vector<Entry>& entries) {
   std::ostringstream script;
   script << "# Completion of " << app.get_name() << " for fish: a file " << app.get_name()
          << ".fish in a folder of $fish_complete_path.\n";
-  for (const CLI::App* command : commands)
+  for (const CLI::App* command : app.get_subcommands({}))
     script << "complete -c " << app.get_name() << " -n __fish_use_subcommand -f -a "
            << command->get_name() << " -d " << Quoted(command->get_description(), "\\'") << "\n";
-  for (const CLI::App* command : commands) {
-    for (const CLI::Option* option : OptionsOf(*command, false)) {
-      script << "complete -c " << app.get_name() << " -n '__fish_seen_subcommand_from "
-             << command->get_name() << "'";
+  for (const Entry& entry : entries) {
+    if (entry.within != nullptr)
+      script << "complete -c " << app.get_name() << " -n '"
+             << FishCondition({entry.within}, entries) << "' -a " << entry.app->get_name() << " -d "
+             << Quoted(entry.app->get_description(), "\\'") << "\n";
+    for (const CLI::Option* option : OptionsOf(*entry.app, false)) {
+      script << "complete -c " << app.get_name() << " -n '" << FishCondition(entry, entries) << "'";
       for (const std::string& name : option->get_snames()) script << " -s " << name;
       for (const std::string& name : option->get_lnames()) script << " -l " << name;
       const std::vector<std::string> choices = ChoicesOf(*option);
@@ -213,6 +280,22 @@ std::string ForFish(const CLI::App& app, const std::vector<const CLI::App*>& com
     }
   }
   return script.str();
+}
+
+// The parts of a command, each with its arguments and options.
+std::string TroffParts(const CLI::App& command) {
+  std::string text;
+  for (const CLI::App* part : command.get_subcommands({})) {
+    std::string words = command.get_name() + " " + part->get_name();
+    std::string items;
+    for (const CLI::Option* option : OptionsOf(*part, true)) {
+      words += " " + option->get_name();
+      items += TroffOption(*option);
+    }
+    for (const CLI::Option* option : OptionsOf(*part, false)) items += TroffOption(*option);
+    text += fmt::format(".SS {}\n{}\n{}", Troff(words), Troff(part->get_description()), items);
+  }
+  return text.empty() ? text : ".SH PARTS\n" + text;
 }
 
 }  // namespace
@@ -249,6 +332,7 @@ std::string ManualPage(const CLI::App& app) {
     page += " \\fI" + Troff(option->get_name()) + "\\fR";
   page += "\n" + TroffItems("ARGUMENTS", OptionsOf(app, true));
   page += TroffItems("OPTIONS", OptionsOf(app, false));
+  page += TroffParts(app);
   page += TroffVerbatim("NOTES", app.get_footer());
   return page + fmt::format(".SH SEE ALSO\n.BR {} (1)", Troff(parent->get_name()));
 }
@@ -278,14 +362,14 @@ std::string VersionReport() {
 }
 
 std::string CompletionScript(const CLI::App& app, Shell shell) {
-  const std::vector<const CLI::App*> commands = app.get_subcommands({});
+  const std::vector<Entry> entries = EntriesOf(app);
   switch (shell) {
     case Shell::kZsh:
-      return WithoutLastBreak(ForZsh(app, commands));
+      return WithoutLastBreak(ForZsh(app, entries));
     case Shell::kFish:
-      return WithoutLastBreak(ForFish(app, commands));
+      return WithoutLastBreak(ForFish(app, entries));
     default:
-      return WithoutLastBreak(ForBash(app, commands));
+      return WithoutLastBreak(ForBash(app, entries));
   }
 }
 

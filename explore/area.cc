@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "tessera/base/text.h"
+#include "tessera/explore/table.h"
 
 namespace tessera::explore {
 namespace {
@@ -54,118 +56,167 @@ double MacsOf(const Json& engine) {
   return most;
 }
 
-std::optional<double> FieldOf(const Json& fields, std::string_view name) {
-  if (name == "banks") return static_cast<double>(BanksOf(fields));
-  if (name == "accesses") return AccessesOf(fields);
-  if (name == "macs") return MacsOf(fields);
+double WidthOfMemory(const Json& memory) {
+  const Json port = memory.value("port", Json::object());
+  const double both = port.value("bytes_per_cycle", 1.0);
+  const double reads = port.value("read_bytes_per_cycle", both);
+  const double writes = port.value("write_bytes_per_cycle", both);
+  return port.value("shared", true) ? std::max(reads, writes) : reads + writes;
+}
+
+double WidthOfLink(const Json& document, const Json& link) {
+  std::optional<double> least;
+  for (const Json& name : link.at("between")) {
+    const double width = WidthOfMemory(document.at("memories").at(name.get<std::string>()));
+    least = std::min(least.value_or(width), width);
+  }
+  return least.value_or(0);
+}
+
+// Figures that follow from the fields of a part.
+struct Derived {
+  std::string_view section;
+  std::string_view name;
+  double (*value)(const Json& document, const Json& fields);
+};
+
+constexpr std::array<Derived, 5> kDerived = {
+    {{"memories", "banks",
+      [](const Json&, const Json& part) { return static_cast<double>(BanksOf(part)); }},
+     {"memories", "accesses", [](const Json&, const Json& part) { return AccessesOf(part); }},
+     {"memories", "width", [](const Json&, const Json& part) { return WidthOfMemory(part); }},
+     {"links", "width", WidthOfLink},
+     {"engines", "macs", [](const Json&, const Json& part) { return MacsOf(part); }}}};
+
+std::optional<double> FieldOf(const std::string& part, const Json& document, const Json& fields,
+                              std::string_view name) {
+  for (const Derived& derived : kDerived) {
+    if (derived.name == name && part.starts_with(derived.section))
+      return derived.value(document, fields);
+  }
   return NumberAt(fields, name);
 }
 
-bool Matches(const AreaRule& rule, const std::string& part, const Json& fields) {
+bool Matches(const AreaRule& rule, const std::string& part, const Json& document,
+             const Json& fields) {
   return base::MatchesGlob(part, rule.part) &&
          std::all_of(rule.conditions.begin(), rule.conditions.end(), [&](const auto& condition) {
-           return FieldOf(fields, condition.first) == condition.second;
+           return FieldOf(part, document, fields, condition.first) == condition.second;
          });
+}
+
+void AddFields(const Json& at, const std::string& path, std::vector<std::string>& names) {
+  if (!path.empty()) names.push_back(path);
+  if (!at.is_object()) return;
+  for (const auto& [key, value] : at.items()) {
+    std::string inner = path.empty() ? "" : path + ".";
+    AddFields(value, inner.append(key), names);
+  }
 }
 
 }  // namespace
 
-base::Expected<std::optional<double>> AreaModel::OfPart(const std::string& part, const Json& fields,
+std::vector<std::string> PartsOf(const Json& document) {
+  std::vector<std::string> parts;
+  for (const std::string_view section : kSections) {
+    const Json of_section = document.value(std::string(section), Json::object());
+    for (const auto& [name, fields] : of_section.items()) {
+      std::string part(section);
+      parts.push_back(part.append(".").append(name));
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> NamesOfPart(const Json& document, const std::string& part) {
+  const size_t dot = part.find('.');
+  std::vector<std::string> names;
+  for (const Derived& derived : kDerived) {
+    if (part.substr(0, dot) == derived.section) names.emplace_back(derived.name);
+  }
+  AddFields(document.at(part.substr(0, dot)).at(part.substr(dot + 1)), "", names);
+  return names;
+}
+
+base::Expected<std::optional<double>> AreaModel::OfPart(const std::string& part,
+                                                        const Json& document, const Json& fields,
                                                         const Lookup& names) const {
   if (fields.contains("area_mm2") && fields.at("area_mm2").is_number())
     return fields.at("area_mm2").get<double>();
-  const auto rule = std::find_if(rules_.begin(), rules_.end(),
-                                 [&](const AreaRule& each) { return Matches(each, part, fields); });
+  const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const AreaRule& each) {
+    return Matches(each, part, document, fields);
+  });
   if (rule == rules_.end()) return std::nullopt;
   const base::Expected<Interval> area =
       rule->mm2.Evaluate([&](std::string_view name) -> std::optional<Interval> {
-        std::optional<double> number = FieldOf(fields, name);
+        std::optional<double> number = FieldOf(part, document, fields, name);
         if (!number) number = names(name);
         return number ? std::optional(Interval::Of(*number)) : std::nullopt;
       });
-  if (!area) return base::Unexpected(area.error());
-  return area->low;
+  base::Diagnostic fault = rule->place;
+  if (!area) {
+    fault.message = area.error().message;
+    return base::Unexpected(fault);
+  }
+  if (std::isfinite(area->low) && area->low >= 0) return area->low;
+  fault.message = "the area of " + part + " is no number of at least 0";
+  fault.found = std::to_string(area->low);
+  return base::Unexpected(fault);
 }
 
-base::Expected<double> AreaModel::Of(const Json& document, const Lookup& names) const {
-  double sum = 0;
+base::Expected<std::vector<PartArea>> AreaModel::PartsOf(const Json& document,
+                                                         const Lookup& names) const {
+  std::vector<PartArea> areas;
   std::string lacking;
-  for (const std::string_view section : kSections) {
-    const Json parts = document.value(std::string(section), Json::object());
-    for (const auto& [name, fields] : parts.items()) {
-      const std::string part = std::string(section) + "." + name;
-      const base::Expected<std::optional<double>> area = OfPart(part, fields, names);
-      if (!area) return base::Unexpected(area.error());
-      if (*area) {
-        sum += **area;
-      } else {
-        lacking += (lacking.empty() ? "" : ", ") + part;
-      }
+  for (const std::string& part : explore::PartsOf(document)) {
+    const size_t dot = part.find('.');
+    const Json& fields = document.at(part.substr(0, dot)).at(part.substr(dot + 1));
+    const base::Expected<std::optional<double>> area = OfPart(part, document, fields, names);
+    if (!area) return base::Unexpected(area.error());
+    if (*area) {
+      areas.push_back({part, **area});
+    } else {
+      lacking += (lacking.empty() ? "" : ", ") + part;
     }
   }
-  if (lacking.empty()) return sum;
-  base::Diagnostic fault;
+  if (lacking.empty()) return areas;
+  base::Diagnostic fault = place_;
   fault.message = "no area is known of " + lacking;
   fault.expected = "area_mm2 in the profile, or a rule under 'area' of the specification";
   fault.hint = "0 for parts that are not on the chip";
   return base::Unexpected(fault);
 }
 
-std::vector<std::string> CellsOf(std::string_view line) {
-  std::vector<std::string> cells;
-  while (true) {
-    const size_t comma = line.find(',');
-    std::string_view cell = line.substr(0, comma);
-    const size_t begin = cell.find_first_not_of(" \t\r");
-    cell = begin == std::string_view::npos
-               ? ""
-               : cell.substr(begin, cell.find_last_not_of(" \t\r") - begin + 1);
-    cells.emplace_back(cell);
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
+base::Expected<double> AreaModel::Of(const Json& document, const Lookup& names) const {
+  const base::Expected<std::vector<PartArea>> parts = PartsOf(document, names);
+  if (!parts) return base::Unexpected(parts.error());
+  double sum = 0;
+  for (const PartArea& part : *parts) sum += part.mm2;
+  return sum;
 }
 
 base::Expected<std::vector<AreaRule>> ReadAreaTable(std::string_view text,
                                                     const std::string& file) {
+  const base::Expected<FigureTable> table = ReadTable(text, file, "part");
+  if (!table) return base::Unexpected(table.error());
+  const std::vector<std::string>& header = table->header;
+  if (header.size() < 2 || header.back() != "area_mm2")
+    return RefuseLine(*table, 1, "this is no table of areas", "the header part,..,area_mm2",
+                      header.back());
   std::vector<AreaRule> rules;
-  std::vector<std::string> header;
-  int number = 0;
-  const auto refuse = [&](std::string message, std::string expected, std::string found) {
-    base::Diagnostic fault;
-    fault.message = std::move(message);
-    fault.file = file;
-    fault.line = number;
-    fault.column = 1;
-    fault.expected = std::move(expected);
-    fault.found = std::move(found);
-    return base::Unexpected(fault);
-  };
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    ++number;
-    const std::vector<std::string> cells = CellsOf(line);
-    if (cells.size() == 1 && cells.front().empty()) continue;
-    if (header.empty()) {
-      header = cells;
-      if (header.size() < 2 || header.front() != "part" || header.back() != "area_mm2")
-        return refuse("this is no table of areas", "the header part,..,area_mm2",
-                      std::string(line));
-      continue;
-    }
-    if (cells.size() != header.size())
-      return refuse("the row has another number of cells than the header",
-                    std::to_string(header.size()), std::to_string(cells.size()));
+  for (const TableRow& row : table->rows) {
     AreaRule rule;
-    rule.part = cells.front();
-    for (size_t i = 1; i < cells.size(); ++i) {
-      const bool is_area = i + 1 == cells.size();
-      if (cells[i].empty() && !is_area) continue;
-      const std::optional<double> value = ParseQuantity(cells[i]);
-      if (!value) return refuse("'" + header[i] + "' has no number", "a number", cells[i]);
+    rule.part = row.cells.front();
+    rule.place.file = file;
+    rule.place.line = row.line;
+    rule.place.column = 1;
+    for (size_t i = 1; i < row.cells.size(); ++i) {
+      const bool is_area = i + 1 == row.cells.size();
+      if (row.cells[i].empty() && !is_area) continue;
+      const base::Expected<double> value = NumberIn(*table, row, i);
+      if (!value) return base::Unexpected(value.error());
       if (is_area) {
-        rule.mm2 = *Expression::Parse(cells[i]);
+        rule.mm2 = *Expression::Parse(row.cells[i]);
       } else {
         rule.conditions.emplace_back(header[i], *value);
       }

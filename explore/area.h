@@ -20,6 +20,8 @@ namespace tessera::explore {
 //   banks     of a memory: their number, 1 without banks
 //   accesses  of a memory: the access paths of all banks, one for each access that some mode allows
 //             to a bank: a bank that is only read in one mode and only written in another has two
+//   width     of a memory: bytes that its port moves in a cycle, in both directions together where
+//             they do not take turns; of a link: the less of its two memories
 //   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll`
 //
 // and then whatever names stand for in the space.
@@ -27,6 +29,13 @@ struct AreaRule {
   std::string part;                                             // "memories.sram", "engines.*"
   std::vector<std::pair<std::string, double>> conditions = {};  // fields that must have this value
   Expression mm2;
+  base::Diagnostic place = {};  // where it is stated, without a message
+};
+
+// The area of one part.
+struct PartArea {
+  std::string part;
+  double mm2 = 0;
 };
 
 using Lookup = std::function<std::optional<double>(std::string_view name)>;
@@ -38,14 +47,27 @@ class AreaModel {
 
   // `area_mm2` of a part counts first, then the first rule that matches. Refuses a document with
   // parts that have neither, and names them. `names`: of the space.
+  base::Expected<std::vector<PartArea>> PartsOf(const Json& document, const Lookup& names) const;
+
+  // Their sum.
   base::Expected<double> Of(const Json& document, const Lookup& names) const;
 
+  // Where figures were asked for: the place of the complaint about parts that lack them.
+  void SetPlace(base::Diagnostic place) { place_ = std::move(place); }
+
  private:
-  base::Expected<std::optional<double>> OfPart(const std::string& part, const Json& fields,
-                                               const Lookup& names) const;
+  base::Expected<std::optional<double>> OfPart(const std::string& part, const Json& document,
+                                               const Json& fields, const Lookup& names) const;
 
   std::vector<AreaRule> rules_;
+  base::Diagnostic place_;
 };
+
+// "memories.sram", ...: the parts of a profile, in its order.
+std::vector<std::string> PartsOf(const Json& document);
+
+// Names that a rule for this part of the document may use: its fields, and those above.
+std::vector<std::string> NamesOfPart(const Json& document, const std::string& part);
 
 // Rules from a table with a header: `part`, any number of fields, `area_mm2`.
 //
@@ -54,8 +76,5 @@ class AreaModel {
 //
 // An empty cell is no condition. `file` is for messages.
 base::Expected<std::vector<AreaRule>> ReadAreaTable(std::string_view text, const std::string& file);
-
-// The cells of a line of CSV without quotes, blanks around them removed.
-std::vector<std::string> CellsOf(std::string_view line);
 
 }  // namespace tessera::explore

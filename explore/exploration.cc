@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
-#include <tuple>
 #include <utility>
+
+#include "tessera/explore/objectives.h"
 
 // Branch and bound over pairs. Each pair has lower bounds of all metrics from the start, and so of
 // all objectives, by interval arithmetic. A pair is planned unless a point that was found dominates
@@ -34,15 +34,6 @@ namespace {
 // Plans in a round, at least.
 constexpr size_t kRound = 8;
 
-// Metrics are compared with nine significant digits. Sums of energies that differ by no more than
-// rounding are equal then, and so is what follows from them.
-double Rounded(double value) {
-  if (value == 0 || !std::isfinite(value) || std::floor(value) == value) return value;
-  const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
-  const double rounded = std::round(value * scale) / scale;
-  return std::isfinite(rounded) ? rounded : value;
-}
-
 class Run {
  public:
   Run(const Spec& spec, const Store& store, const RunOptions& options)
@@ -62,7 +53,7 @@ class Run {
     if (!areas) return base::Unexpected(areas.error());
     result_.areas = *std::move(areas);
     result_.network_fronts.resize(spec_.networks.size());
-    FindConstants();
+    objectives_.emplace(spec_, result_.points, result_.areas);
     Planner planner(
         spec_, result_.points, store_,
         {.threads = options_.threads, .canceller = options_.canceller, .planned = [this] {
@@ -85,47 +76,6 @@ class Run {
 
   Pair& PairAt(size_t network, size_t point) {
     return result_.pairs[network * CountPoints() + point];
-  }
-
-  // The numbers that names of the objectives stand for at each point.
-  void FindConstants() {
-    std::set<std::string> names;
-    for (const Objective& objective : spec_.objectives)
-      names.insert(objective.expression.NamesUsed().begin(),
-                   objective.expression.NamesUsed().end());
-    constants_.resize(CountPoints());
-    for (size_t i = 0; i < CountPoints(); ++i) {
-      const Json document = result_.points[i].Document();
-      for (const std::string& name : names) {
-        const auto number = spec_.space.Lookup(result_.points[i].values, document, name);
-        if (number) constants_[i][name] = *number;
-      }
-      if (!result_.areas.empty()) constants_[i]["area"] = result_.areas[i];
-    }
-  }
-
-  // Lower bounds of the objectives, where metrics have at least these values.
-  base::Expected<Values> LeastOf(const PairOf& pair, const Planner::Figures& metrics,
-                                 bool are_exact) const {
-    const NetworkEntry& network = spec_.networks[pair.network];
-    Values least;
-    for (const Objective& objective : spec_.objectives) {
-      const auto value =
-          objective.expression.Evaluate([&](std::string_view name) -> std::optional<Interval> {
-            const std::string key(name);
-            if (const auto metric = metrics.find(key); metric != metrics.end())
-              return are_exact ? Interval::Of(Rounded(metric->second))
-                               : Interval::From(Rounded(metric->second));
-            if (const auto column = network.columns.find(key); column != network.columns.end())
-              return Interval::Of(column->second);
-            const auto constant = constants_[pair.point].find(key);
-            if (constant == constants_[pair.point].end()) return std::nullopt;
-            return Interval::Of(constant->second);
-          });
-      if (!value) return base::Unexpected(value.error());
-      least.push_back(value->low);
-    }
-    return least;
   }
 
   std::optional<base::Diagnostic> Prepare(const Planner& planner) {
@@ -155,7 +105,7 @@ class Run {
   }
 
   std::optional<base::Diagnostic> UpdateLeast(Pair& pair) const {
-    base::Expected<Values> least = LeastOf(pair.of, pair.bounds, false);
+    base::Expected<Values> least = objectives_->AtLeast(pair.of, pair.bounds);
     if (!least) return least.error();
     pair.least = *std::move(least);
     return std::nullopt;
@@ -320,7 +270,7 @@ class Run {
     for (const Answer& answer : pair.answers) {
       Values values;
       if (answer.HasPlan()) {
-        base::Expected<Values> exact = LeastOf(pair.of, answer.values, true);
+        base::Expected<Values> exact = objectives_->Of(pair.of, answer.values);
         if (!exact) return exact.error();
         values = *std::move(exact);
         if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) {
@@ -408,7 +358,7 @@ class Run {
   const Store& store_;
   const RunOptions& options_;
   Exploration result_;
-  std::vector<std::map<std::string, double>> constants_;
+  std::optional<Objectives> objectives_;
   bool climbs_ = true;
   std::optional<size_t> top_;  // the point that the last climb found
   int64_t plans_made_ = 0;
@@ -420,24 +370,6 @@ std::string_view NameOf(Settled settled) {
   static constexpr std::array<std::string_view, 5> kNames = {"open", "planned", "bound", "monotone",
                                                              "refused"};
   return kNames[static_cast<size_t>(settled)];
-}
-
-base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points) {
-  std::vector<double> areas;
-  if (!spec.needs_area) return areas;
-  for (const Point& point : points) {
-    const Json document = point.Document();
-    const base::Expected<double> area = spec.area.Of(document, [&](std::string_view name) {
-      return spec.space.Lookup(point.values, document, name);
-    });
-    if (!area) {
-      base::Diagnostic fault = area.error();
-      fault.file = spec.file;
-      return base::Unexpected(fault);
-    }
-    areas.push_back(*area);
-  }
-  return areas;
 }
 
 base::Expected<std::optional<Exploration>> Explore(const Spec& spec, const Store& store,

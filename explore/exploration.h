@@ -70,7 +70,4 @@ struct Exploration {
 base::Expected<std::optional<Exploration>> Explore(const Spec& spec, const Store& store,
                                                    const RunOptions& options);
 
-// The areas of the points; empty if no objective needs them.
-base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points);
-
 }  // namespace tessera::explore

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/explore/interval.h"
 
 // Arithmetic over named numbers: scores, areas, conditions on points of a space.
 //
@@ -18,16 +18,6 @@
 // Functions: min, max (any number of arguments), ceil, floor, log2, sqrt. Truth is 1 and 0. Numbers
 // may have the suffixes Ki, Mi, Gi and Ti. Names are words with dots, and may contain `*`.
 namespace tessera::explore {
-
-// The numbers between `low` and `high`, both included; either may be infinite.
-struct Interval {
-  double low = 0;
-  double high = 0;
-
-  static Interval Of(double value) { return {value, value}; }
-  static Interval From(double low) { return {low, std::numeric_limits<double>::infinity()}; }
-  bool IsPoint() const { return low == high; }
-};
 
 // The value of a name; nullopt if there is none.
 using Names = std::function<std::optional<Interval>(std::string_view name)>;

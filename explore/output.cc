@@ -258,30 +258,52 @@ std::string DescribeDocument(const Json& document) {
   return text;
 }
 
-std::string DescribeSpec(const Spec& spec, const std::vector<Point>& points,
-                         const std::vector<std::string>& faults) {
-  std::string text =
-      fmt::format("{} points of {} combinations, {} networks, {} pairs, {} plans each\n",
-                  points.size(), spec.space.Combinations(), spec.networks.size(),
-                  points.size() * spec.networks.size(), spec.metrics.size());
+Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
+                    const std::vector<std::string>& faults) {
+  Json document = {
+      {"format", "tessera-exploration-plan"},          {"points", points.size()},
+      {"combinations", spec.space.Combinations()},     {"networks", spec.networks.size()},
+      {"pairs", points.size() * spec.networks.size()}, {"minimized", spec.metrics}};
+  document["axes"] = Json::array();
   for (const Axis& axis : spec.space.Axes()) {
-    text += fmt::format("  {}: ", axis.name);
+    Json item = {{"name", axis.name}, {"path", axis.path}};
     if (axis.expression) {
-      text += axis.expression->Text();
+      item["expression"] = axis.expression->Text();
     } else {
-      for (size_t i = 0; i < axis.values.size(); ++i)
-        text += fmt::format("{}{}", i == 0 ? "" : ", ", Short(axis.values[i]));
+      item["values"] = axis.values;
     }
-    text += axis.name == axis.path ? "\n" : fmt::format("   ({})\n", axis.path);
+    document["axes"].push_back(std::move(item));
   }
   for (const Objective& objective : spec.objectives)
-    text += fmt::format("  minimize {}\n", objective.name);
-  const auto refused = static_cast<size_t>(std::count_if(
-      faults.begin(), faults.end(), [](const std::string& fault) { return !fault.empty(); }));
-  if (refused > 0)
-    text += fmt::format("{} points are no profile: {}\n", refused,
-                        *std::find_if(faults.begin(), faults.end(),
-                                      [](const std::string& fault) { return !fault.empty(); }));
+    document["objectives"].push_back(objective.name);
+  document["refused"] = Json::array();
+  for (size_t i = 0; i < faults.size(); ++i) {
+    if (!faults[i].empty()) document["refused"].push_back({{"point", i}, {"reason", faults[i]}});
+  }
+  return document;
+}
+
+std::string DescribeSpec(const Json& description) {
+  std::string text =
+      fmt::format("{} points of {} combinations, {} networks, {} pairs, {} plans each\n",
+                  description.at("points").dump(), description.at("combinations").dump(),
+                  description.at("networks").dump(), description.at("pairs").dump(),
+                  description.at("minimized").size());
+  for (const Json& axis : description.at("axes")) {
+    const std::string name = axis.at("name");
+    std::string values = axis.value("expression", "");
+    for (const Json& value : axis.value("values", Json::array()))
+      values += (values.empty() ? "" : ", ") + Short(value);
+    text += fmt::format("  {}: {}", name, values);
+    const std::string path = axis.at("path");
+    text += name == path ? "\n" : fmt::format("   ({})\n", path);
+  }
+  for (const Json& objective : description.at("objectives"))
+    text += fmt::format("  minimize {}\n", objective.get<std::string>());
+  const Json& refused = description.at("refused");
+  if (!refused.empty())
+    text += fmt::format("{} points are no profile: {}\n", refused.size(),
+                        refused.front().at("reason").get<std::string>());
   return text;
 }
 

@@ -26,8 +26,10 @@ std::string DocumentCsv(const Json& document);
 // The fronts as tables, and how many pairs were settled in which way.
 std::string DescribeDocument(const Json& document);
 
-// What an exploration would do, without doing it.
-std::string DescribeSpec(const Spec& spec, const std::vector<Point>& points,
-                         const std::vector<std::string>& faults);
+// What an exploration would do, without doing it. `faults`: why points are no profiles, empty where
+// they are.
+Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
+                    const std::vector<std::string>& faults);
+std::string DescribeSpec(const Json& description);
 
 }  // namespace tessera::explore

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -10,6 +9,11 @@
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/base/yaml_reader.h"
+#include "tessera/explore/spec_area.h"
+#include "tessera/explore/spec_axes.h"
+#include "tessera/explore/table.h"
+#include "tessera/explore/vocabulary.h"
+#include "tessera/graph/import/formats.h"
 
 namespace tessera::explore {
 namespace {
@@ -21,7 +25,6 @@ constexpr double kLeastWeight = 1e-9;
 constexpr double kMostWeight = 1e9;
 constexpr double kMostLimit = 1e18;
 constexpr int64_t kMostBudget = int64_t{1} << 40;
-constexpr int64_t kMostSteps = 10'000;
 
 // Ratios fall while a plan takes longer, so they are minimised through what they consist of.
 struct Parts {
@@ -31,49 +34,11 @@ struct Parts {
 constexpr std::array<Parts, 2> kRatios = {
     {{"power", {"energy", "latency"}}, {"bandwidth_average", {"off_chip_bytes", "latency"}}}};
 
-Json ValueOf(const YamlNode& node) {
-  if (node.IsList()) {
-    Json list = Json::array();
-    for (const YamlNode& item : node.Items()) list.push_back(ValueOf(item));
-    return list;
-  }
-  if (node.IsMap()) {
-    Json map = Json::object();
-    for (const auto& [key, value] : node.Entries()) map[key] = ValueOf(value);
-    return map;
-  }
-  const std::string text = node.Text();
-  if (text == "true" || text == "false") return text == "true";
-  if (const std::optional<double> number = ParseQuantity(text)) return AsJson(*number);
-  return text;
-}
-
-Expression ReadExpression(const YamlNode& node) {
-  base::Expected<Expression> expression = Expression::Parse(node.Text());
-  if (expression) return *std::move(expression);
-  const base::Diagnostic& fault = expression.error();
-  node.Complain(fault.message + " at its character " + std::to_string(fault.column),
-                fault.expected);
-  return {};
-}
-
-// Every path of a number, a truth or a name in the document.
-void AddPaths(const Json& at, const std::string& path, std::vector<std::string>& paths) {
-  if (!path.empty()) paths.push_back(path);
-  if (!at.is_object()) return;
-  const std::string prefix = path.empty() ? "" : path + ".";
-  for (const auto& [key, value] : at.items()) {
-    std::string inner = prefix;
-    AddPaths(value, inner.append(key), paths);
-  }
-}
-
 class SpecReader {
  public:
   SpecReader(const YamlNode& root, const std::string& file)
       : root_(root), folder_(base::FolderOf(file)) {
     spec_.file = file;
-    if (Result<std::vector<std::string>> names = MetricNames()) metric_names_ = *std::move(names);
   }
 
   base::Expected<Spec> Read(const base::YamlReader& reader) {
@@ -86,12 +51,16 @@ class SpecReader {
     ReadColumns();
     if (fault_) return base::Unexpected(*fault_);
     std::vector<Axis> axes;
-    if (const YamlNode vary = root_.Maybe("vary")) axes = ReadAxes(vary, bases);
+    if (const YamlNode vary = root_.Maybe("vary")) axes = ReadAxes(vary, bases, vocabulary_);
     std::vector<Expression> where;
     if (const YamlNode conditions = root_.Maybe("where")) where = ReadConditions(conditions);
     spec_.space = Space(std::move(bases), std::move(axes), std::move(where));
     ReadObjectives();
-    if (const YamlNode area = root_.Maybe("area")) ReadArea(area);
+    if (const YamlNode area = root_.Maybe("area")) {
+      AreaReader reader(spec_.space.Bases(), spec_.space.Axes(), vocabulary_, folder_);
+      spec_.area = reader.Read(area);
+      if (reader.Fault() && !fault_) fault_ = reader.Fault();
+    }
     static constexpr std::array<std::string_view, 3> kFronts = {"both", "networks", "set"};
     const YamlNode fronts = root_.Maybe("fronts");
     const size_t wanted = fronts ? fronts.OneOf(kFronts) : 0;
@@ -101,6 +70,8 @@ class SpecReader {
     if (const YamlNode options = root_.Maybe("options")) ReadSettings(options);
     if (fault_) return base::Unexpected(*fault_);
     if (reader.Failed()) return Spec();
+    area_asked_.found.clear();
+    spec_.area.SetPlace(area_asked_);
     return std::move(spec_);
   }
 
@@ -110,8 +81,8 @@ class SpecReader {
     return path.is_absolute() ? name : (folder_ / path).lexically_normal().string();
   }
 
-  static std::vector<std::string_view> Views(const std::vector<std::string>& words) {
-    return {words.begin(), words.end()};
+  std::vector<std::string_view> MetricViews() const {
+    return {vocabulary_.Metrics().begin(), vocabulary_.Metrics().end()};
   }
 
   std::vector<BaseProfile> ReadBases() {
@@ -132,7 +103,7 @@ class SpecReader {
         continue;
       }
       bases.push_back({file, profile->Name(), ShortForm(Json::parse(profile->Json()))});
-      AddPaths(bases.back().document, "", paths_);
+      vocabulary_.AddProfile(bases.back().document);
     }
     return bases;
   }
@@ -159,14 +130,28 @@ class SpecReader {
       if (!names.insert(entry.name).second)
         node.Complain("there are two networks '" + entry.name + "'", "a 'name' for one of them");
       const base::Expected<std::string> content = base::ReadInput(entry.file);
-      if (content) {
-        entry.digest = DigestOf(*content);
-      } else {
+      if (!content) {
         node.Complain("'" + entry.file + "' cannot be read: " + content.error().message);
+        continue;
       }
+      entry.digest = DigestOf(*content);
+      CheckImport(node, entry, *content);
     }
     if (spec_.networks.empty())
       root_.At("networks").Complain("there is no network", "at least one");
+  }
+
+  // `dims` and `floats_as` mean something in files of other tools alone.
+  static void CheckImport(const YamlNode& node, const NetworkEntry& entry,
+                          const std::string& content) {
+    const auto* format = graph::import::FormatOf(base::SuffixOf(entry.file), content);
+    if (format == nullptr || format->takes_options || !node.IsMap()) return;
+    for (const std::string_view key : {"dims", "floats_as"}) {
+      if (const YamlNode option = node.Maybe(key))
+        option.ComplainOfKey(
+            "'" + std::string(key) + "' has no effect on a network in " + std::string(format->name),
+            "no such key, or a file of another tool");
+    }
   }
 
   void ReadNetwork(const YamlNode& node, NetworkEntry& entry) {
@@ -176,7 +161,7 @@ class SpecReader {
     if (const YamlNode weight = node.Maybe("weight"))
       entry.weight = weight.Number(kLeastWeight, kMostWeight);
     if (const YamlNode limits = node.Maybe("limit")) {
-      const std::vector<std::string_view> names = Views(metric_names_);
+      const std::vector<std::string_view> names = MetricViews();
       for (const auto& [metric, most] : limits.Entries()) {
         most.KeyOneOf(names);
         entry.limits.emplace_back(metric, most.Number(0, kMostLimit));
@@ -196,152 +181,29 @@ class SpecReader {
     const std::string file = Resolve(node.Text());
     const base::Expected<std::string> text = base::ReadInput(file);
     if (!text) return node.Complain("'" + file + "' cannot be read: " + text.error().message);
-    std::vector<std::string> header;
-    int line = 0;
-    for (size_t begin = 0; begin < text->size(); ++line) {
-      const size_t end = std::min(text->find('\n', begin), text->size());
-      const std::vector<std::string> cells =
-          CellsOf(std::string_view(*text).substr(begin, end - begin));
-      begin = end + 1;
-      if (cells.size() == 1 && cells.front().empty()) continue;
-      if (header.empty()) {
-        header = cells;
-        if (header.front() != "network")
-          return RefuseRow(file, line, "the header network,NAME,..", header.front());
-        continue;
-      }
-      if (cells.size() != header.size())
-        return RefuseRow(file, line, std::to_string(header.size()) + " cells",
-                         std::to_string(cells.size()));
+    const base::Expected<FigureTable> table = ReadTable(*text, file, "network");
+    if (!table) {
+      if (!fault_) fault_ = table.error();
+      return;
+    }
+    for (size_t i = 1; i < table->header.size(); ++i)
+      vocabulary_.AddName(node, table->header[i], "column");
+    for (const TableRow& row : table->rows) {
       for (NetworkEntry& network : spec_.networks) {
-        if (network.name != cells.front()) continue;
-        for (size_t i = 1; i < cells.size(); ++i) {
-          const std::optional<double> value = ParseQuantity(cells[i]);
-          if (!value) return RefuseRow(file, line, "a number", cells[i]);
-          network.columns[header[i]] = *value;
+        if (network.name != row.cells.front()) continue;
+        for (size_t i = 1; i < row.cells.size(); ++i) {
+          const base::Expected<double> value = NumberIn(*table, row, i);
+          if (!value) {
+            if (!fault_) fault_ = value.error();
+            return;
+          }
+          network.columns[table->header[i]] = *value;
         }
       }
     }
     for (const NetworkEntry& network : spec_.networks) {
-      if (network.columns.empty() && header.size() > 1)
+      if (network.columns.empty() && table->header.size() > 1)
         return node.Complain("'" + file + "' has no row for the network '" + network.name + "'");
-    }
-  }
-
-  void RefuseRow(const std::string& file, int line, std::string expected, std::string found) {
-    if (fault_) return;
-    fault_.emplace();
-    fault_->message = "the table of columns cannot be read";
-    fault_->file = file;
-    fault_->line = line + 1;
-    fault_->column = 1;
-    fault_->expected = std::move(expected);
-    fault_->found = std::move(found);
-  }
-
-  std::vector<Axis> ReadAxes(const YamlNode& vary, const std::vector<BaseProfile>& bases) {
-    std::vector<Axis> axes;
-    for (const auto& [path, node] : vary.Entries()) {
-      for (const BaseProfile& base : bases) {
-        if (CanBeSet(base.document, path)) continue;
-        node.ComplainOfKey("the profile '" + base.name + "' has no entry '" + path + "'",
-                           "keys of the profile with dots between them, * for any key",
-                           base::DidYouMean(path, Views(paths_)));
-      }
-      Axis axis{path, path, {}, std::nullopt};
-      ReadAxis(node, axis);
-      if (axis.name != path && !axis_names_.insert(axis.name).second)
-        node.Complain("two entries have the name '" + axis.name + "'");
-      axis_names_.insert(path);
-      if (axis.expression) CheckNames(node, *axis.expression, Among::kSpace);
-      axes.push_back(std::move(axis));
-    }
-    return axes;
-  }
-
-  // Whether the path names entries, or a key that profiles know.
-  static bool CanBeSet(const Json& document, const std::string& path) {
-    if (!FindEntries(document, path).empty()) return true;
-    const std::vector<std::string> places = FindPlaces(document, path);
-    if (places.empty()) return false;
-    Json changed = document;
-    SetEntries(changed, places, 1);
-    const Result<Profile> profile = Profile::Parse(changed.dump());
-    return profile || !profile.Error().message.starts_with("unknown key");
-  }
-
-  static void ReadAxis(const YamlNode& node, Axis& axis) {
-    if (node.IsScalar()) {
-      axis.expression = ReadExpression(node);
-      return;
-    }
-    YamlNode values = node;
-    if (node.IsMap()) {
-      node.OnlyKeys({"name", "values", "from", "to", "steps"});
-      if (const YamlNode name = node.Maybe("name")) axis.name = name.Text();
-      values = node.Maybe("values");
-      if (!values) return ReadRange(node, axis);
-      if (values.IsScalar()) {
-        axis.expression = ReadExpression(values);
-        return;
-      }
-    }
-    for (const YamlNode& item : values.Items()) axis.values.push_back(ValueOf(item));
-    if (axis.values.empty()) values.Complain("there is no value", "at least one");
-  }
-
-  static double QuantityOf(const YamlNode& node) {
-    const std::optional<double> number = ParseQuantity(node.Text());
-    if (!number) node.Complain("this is no number", "a number, as 12, 0.5 or 128Ki");
-    return number.value_or(0);
-  }
-
-  // Powers of two from the lower end on, or evenly spaced numbers with both ends.
-  static void ReadRange(const YamlNode& node, Axis& axis) {
-    const double from = QuantityOf(node.At("from"));
-    const double to = QuantityOf(node.At("to"));
-    if (to < from) node.At("to").Complain("the range ends before it begins");
-    const YamlNode steps = node.At("steps");
-    if (steps.Text() == "powers_of_two") {
-      if (from <= 0) node.At("from").Complain("a range of powers needs a number above 0");
-      for (double value = from; value <= to && value > 0; value *= 2)
-        axis.values.push_back(AsJson(value));
-      return;
-    }
-    if (!ParseQuantity(steps.Text()))
-      return steps.Complain("unknown steps '" + steps.Text() + "'",
-                            "powers_of_two, or the number of values");
-    const int64_t count = steps.Integer(2, kMostSteps);
-    const bool whole = std::floor(from) == from && std::floor(to) == to &&
-                       to - from >= static_cast<double>(count - 1);
-    for (int64_t i = 0; i < count; ++i) {
-      const double value =
-          from + (to - from) * static_cast<double>(i) / static_cast<double>(count - 1);
-      const Json number = AsJson(whole ? std::round(value) : value);
-      if (axis.values.empty() || axis.values.back() != number) axis.values.push_back(number);
-    }
-  }
-
-  enum class Among { kSpace, kObjective };
-
-  // Whether each name stands for something.
-  void CheckNames(const YamlNode& node, const Expression& expression, Among among) const {
-    std::vector<std::string> known = paths_;
-    known.insert(known.end(), axis_names_.begin(), axis_names_.end());
-    if (among == Among::kObjective) {
-      known.insert(known.end(), metric_names_.begin(), metric_names_.end());
-      known.emplace_back("area");
-      for (const auto& [column, value] : spec_.networks.front().columns) known.push_back(column);
-    }
-    for (const std::string& name : expression.NamesUsed()) {
-      const bool is_glob = name.find('*') != std::string::npos;
-      if (is_glob || std::find(known.begin(), known.end(), name) != known.end()) continue;
-      node.Complain("'" + name + "' stands for nothing",
-                    among == Among::kSpace
-                        ? "an entry of the profile, or a name under 'vary'"
-                        : "a metric, area, a column, an entry of the profile, or a name under "
-                          "'vary'",
-                    base::DidYouMean(name, Views(known)));
     }
   }
 
@@ -350,7 +212,7 @@ class SpecReader {
     const std::vector<YamlNode> items = node.IsList() ? node.Items() : std::vector{node};
     for (const YamlNode& item : items) {
       conditions.push_back(ReadExpression(item));
-      CheckNames(item, conditions.back(), Among::kSpace);
+      vocabulary_.Check(item, conditions.back(), Vocabulary::Among::kSpace);
     }
     return conditions;
   }
@@ -369,11 +231,14 @@ class SpecReader {
     std::set<std::string> metrics;
     for (const YamlNode& node : nodes) {
       const Expression expression = ReadExpression(node);
-      CheckNames(node, expression, Among::kObjective);
+      vocabulary_.Check(node, expression, Vocabulary::Among::kObjective);
       for (const std::string& name : expression.NamesUsed()) {
-        spec_.needs_area = spec_.needs_area || name == "area";
-        if (std::find(metric_names_.begin(), metric_names_.end(), name) != metric_names_.end())
-          metrics.insert(name);
+        if (name == "area" && !spec_.needs_area) {
+          const YamlNode area = root_.Maybe("area");
+          area_asked_ = (area ? area : node).Located("");
+          spec_.needs_area = true;
+        }
+        if (vocabulary_.IsMetric(name)) metrics.insert(name);
       }
       spec_.objectives.push_back({expression.Text(), expression});
     }
@@ -383,33 +248,10 @@ class SpecReader {
     }
     if (metrics.empty() && !nodes.empty())
       nodes.front().Complain("no objective depends on a plan",
-                             "one of " + base::Join(Views(metric_names_)));
+                             "one of " + base::Join(MetricViews()));
     // In the order of the library, so that it does not depend on the specification.
-    for (const std::string& name : metric_names_) {
+    for (const std::string& name : vocabulary_.Metrics()) {
       if (metrics.contains(name)) spec_.metrics.push_back(name);
-    }
-  }
-
-  void ReadArea(const YamlNode& node) {
-    for (const auto& [part, value] : node.Entries()) {
-      if (part == "file") {
-        const std::string file = Resolve(value.Text());
-        const base::Expected<std::string> text = base::ReadInput(file);
-        if (!text) {
-          value.Complain("'" + file + "' cannot be read: " + text.error().message);
-          continue;
-        }
-        base::Expected<std::vector<AreaRule>> rules = ReadAreaTable(*text, file);
-        if (!rules && !fault_) fault_ = rules.error();
-        if (!rules) continue;
-        for (AreaRule& rule : *rules) spec_.area.Add(std::move(rule));
-      } else if (!part.starts_with("memories.") && !part.starts_with("engines.") &&
-                 !part.starts_with("links.")) {
-        value.ComplainOfKey("'" + part + "' is no part of a chip",
-                            "file, memories.NAME, engines.NAME or links.NAME, with * for any");
-      } else {
-        spec_.area.Add({part, {}, ReadExpression(value)});
-      }
     }
   }
 
@@ -430,9 +272,8 @@ class SpecReader {
   YamlNode root_;
   fs::path folder_;
   Spec spec_;
-  std::vector<std::string> metric_names_;
-  std::vector<std::string> paths_;
-  std::set<std::string> axis_names_;
+  Vocabulary vocabulary_;
+  base::Diagnostic area_asked_;            // where an objective names the area, or its rules begin
   std::optional<base::Diagnostic> fault_;  // of another file
 };
 

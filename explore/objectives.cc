@@ -1,0 +1,93 @@
+#include "tessera/explore/objectives.h"
+
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace tessera::explore {
+namespace {
+
+std::map<std::string, Interval> IntervalsOf(const Planner::Figures& metrics, bool are_exact) {
+  std::map<std::string, Interval> intervals;
+  for (const auto& [name, value] : metrics)
+    intervals[name] = are_exact ? Interval::Of(Rounded(value)) : Interval::From(Rounded(value));
+  return intervals;
+}
+
+}  // namespace
+
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value) || std::floor(value) == value) return value;
+  const double scale = std::pow(10.0, 8 - std::floor(std::log10(std::abs(value))));
+  const double rounded = std::round(value * scale) / scale;
+  return std::isfinite(rounded) ? rounded : value;
+}
+
+base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points) {
+  std::vector<double> areas;
+  if (!spec.needs_area) return areas;
+  for (const Point& point : points) {
+    const Json document = point.Document();
+    const base::Expected<double> area = spec.area.Of(document, [&](std::string_view name) {
+      return spec.space.Lookup(point.values, document, name);
+    });
+    if (!area) return base::Unexpected(area.error());
+    areas.push_back(*area);
+  }
+  return areas;
+}
+
+Objectives::Objectives(const Spec& spec, const std::vector<Point>& points,
+                       const std::vector<double>& areas)
+    : spec_(spec), constants_(points.size()) {
+  std::set<std::string> names;
+  for (const Objective& objective : spec.objectives)
+    names.insert(objective.expression.NamesUsed().begin(), objective.expression.NamesUsed().end());
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Json document = points[i].Document();
+    for (const std::string& name : names) {
+      const auto number = spec.space.Lookup(points[i].values, document, name);
+      if (number) constants_[i][name] = *number;
+    }
+    if (!areas.empty()) constants_[i]["area"] = areas[i];
+  }
+}
+
+base::Expected<Interval> Objectives::Within(const PairOf& pair, size_t index,
+                                            const std::map<std::string, Interval>& metrics) const {
+  const std::map<std::string, double>& columns = spec_.networks[pair.network].columns;
+  const std::map<std::string, double>& constants = constants_[pair.point];
+  return spec_.objectives[index].expression.Evaluate(
+      [&](std::string_view name) -> std::optional<Interval> {
+        const std::string key(name);
+        if (const auto metric = metrics.find(key); metric != metrics.end()) return metric->second;
+        if (const auto column = columns.find(key); column != columns.end())
+          return Interval::Of(column->second);
+        const auto constant = constants.find(key);
+        if (constant == constants.end()) return std::nullopt;
+        return Interval::Of(constant->second);
+      });
+}
+
+base::Expected<Values> Objectives::AtLeast(const PairOf& pair,
+                                           const Planner::Figures& metrics) const {
+  return LowEnds(pair, IntervalsOf(metrics, false));
+}
+
+base::Expected<Values> Objectives::Of(const PairOf& pair, const Planner::Figures& metrics) const {
+  return LowEnds(pair, IntervalsOf(metrics, true));
+}
+
+base::Expected<Values> Objectives::LowEnds(const PairOf& pair,
+                                           const std::map<std::string, Interval>& metrics) const {
+  Values low;
+  for (size_t i = 0; i < spec_.objectives.size(); ++i) {
+    const base::Expected<Interval> value = Within(pair, i, metrics);
+    if (!value) return base::Unexpected(value.error());
+    low.push_back(value->low);
+  }
+  return low;
+}
+
+}  // namespace tessera::explore
