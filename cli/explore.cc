@@ -15,6 +15,8 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
+#include "tessera/cli/explore_part.h"
+#include "tessera/cli/explore_shards.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
@@ -29,16 +31,6 @@ namespace {
 using explore::Json;
 using explore::Spec;
 using explore::Store;
-
-// A part of the command, with the words behind `tessera explore` that choose it.
-class ExplorePart {
- public:
-  ExplorePart() = default;
-  ExplorePart(const ExplorePart&) = delete;
-  ExplorePart& operator=(const ExplorePart&) = delete;
-  virtual ~ExplorePart() = default;
-  virtual ExitCode Run(Console& console) = 0;
-};
 
 // The document of the exploration that a store finished last.
 base::Expected<Json> LatestDocument(const Store& store, const std::string& path) {
@@ -183,13 +175,17 @@ class ExploreCommand final : public Command {
            "  tessera explore examples/explore/edge_npu.yaml --store edge.db\n"
            "  tessera explore export edge.db --csv\n"
            "  tessera explore show edge.db 1a2b3c --output plan.html\n"
-           "  tessera explore check edge.db --sample 50\n";
+           "  tessera explore check edge.db --sample 50\n"
+           "  tessera explore examples/explore/edge_npu.yaml --shard 1/4 --store piece1.db\n"
+           "  tessera explore merge piece1.db piece2.db piece3.db piece4.db --output edge.db\n";
   }
 
   void Declare(CLI::App& app) override {
     app_ = &app;
     app.add_option("spec", spec_, "The specification in YAML; - reads standard input");
-    app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
+    CLI::Option* store = app.add_option(
+        "--store", store_, "Keep all answers in this SQLite file, and take known ones");
+    shard_.Declare(app, store);
     CLI::Option* dry_run =
         app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
     app.add_flag("--exhaustive", plan_all_, "Plan every pair, whatever is proven of it");
@@ -201,6 +197,8 @@ class ExploreCommand final : public Command {
     app.require_subcommand(0, 1);
     AddPart<ShowPart>("show", "Make the plan of an answer again");
     AddPart<ExportPart>("export", "Print the exploration that a store finished last");
+    parts_.emplace_back("merge", MakeMergePart(*app.add_subcommand(
+                                     "merge", "Unite the stores of pieces of one exploration")));
     AddPart<CheckPart>("check", "Plan a sample of the pairs of the last exploration again");
   }
 
@@ -249,6 +247,8 @@ class ExploreCommand final : public Command {
         Store::Open(store_.empty() || dry_run_ ? ":memory:" : store_);
     if (!store) return console.Refuse(store.error());
     if (dry_run_) return Describe(console, *spec, *store);
+    if (shard_.IsGiven())
+      return shard_.Run(console, *spec, *text, *store, threads_.Get(), plan_all_);
     const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
     if (!document) return console.Refuse(document.error());
     if (!*document) {
@@ -261,7 +261,7 @@ class ExploreCommand final : public Command {
     for (const std::string& output : outputs_)
       outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
     const ExitCode saved = destinations_.Save(console, outputs);
-    return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
+    return saved == ExitCode::kAnswer ? CodeOfExploration(**document) : saved;
   }
 
   static std::string RenderFor(const std::string& suffix, const Json& document) {
@@ -313,24 +313,12 @@ class ExploreCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // 0 if some pair has a plan; 20 if it is proven that none has one.
-  static ExitCode CodeOf(const Json& document) {
-    bool is_open = false;
-    for (const Json& pair : document.at("pairs")) {
-      is_open = is_open || (pair.value("outcome", "") != "infeasible" && !pair.contains("answers"));
-      for (const Json& answer : pair.value("answers", Json::array())) {
-        if (answer.contains("metrics")) return ExitCode::kAnswer;
-        is_open = is_open || answer.at("outcome") != "infeasible";
-      }
-    }
-    return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
-  }
-
   CLI::App* app_ = nullptr;
   std::string spec_;
   std::string store_;
   bool dry_run_ = false;
   bool plan_all_ = false;
+  ShardChoice shard_;
   ThreadCount threads_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;

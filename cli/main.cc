@@ -36,7 +36,8 @@ constexpr const char* kAbout =
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check "
-    "refused; 10 limit reached without an answer; 20 proven infeasible; 70 internal or "
+    "refused; 10 limit reached without an answer; 11 a part failed; 20 proven infeasible; 70 "
+    "internal or "
     "verification failure; 74 cannot write; 130 interrupted.";
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";

@@ -54,12 +54,15 @@ class Run {
     result_.areas = *std::move(areas);
     result_.network_fronts.resize(spec_.networks.size());
     objectives_.emplace(spec_, result_.points, result_.areas);
-    Planner planner(
-        spec_, result_.points, store_,
-        {.threads = options_.threads, .canceller = options_.canceller, .planned = [this] {
-           ++plans_made_;
-           Tell();
-         }});
+    Planner planner(spec_, result_.points, store_,
+                    {.threads = options_.threads,
+                     .canceller = options_.canceller,
+                     .planned =
+                         [this] {
+                           ++plans_made_;
+                           Tell();
+                         },
+                     .attempts = options_.attempts});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
     if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
     while (!options_.canceller.IsCancelled()) {
@@ -192,6 +195,7 @@ class Run {
   // Open pairs, whole points at a time. The first point of a round is as good as possible while
   // the plans of such points are optimal: their values are bounds for many others.
   std::vector<size_t> ChooseRound(const Planner& planner) {
+    if (options_.chooser != nullptr) return AskChooser();
     std::vector<std::pair<double, size_t>> order;
     for (size_t point = 0; point < CountPoints(); ++point) {
       if (HasOpenPair(point)) order.emplace_back(PriorityOf(point), point);
@@ -207,6 +211,17 @@ class Run {
       if (point != top_) AddOpenPairs(point, round);
     }
     return round;
+  }
+
+  std::vector<size_t> AskChooser() {
+    top_.reset();
+    const auto most = static_cast<size_t>(
+        std::ceil(options_.most_share * static_cast<double>(result_.pairs.size())));
+    const auto planned = static_cast<size_t>(
+        std::count_if(result_.pairs.begin(), result_.pairs.end(),
+                      [](const Pair& pair) { return pair.settled == Settled::kPlanned; }));
+    if (planned >= most) return {};
+    return options_.chooser->Choose(result_, most - planned);
   }
 
   bool HasOpenPair(size_t point) const {
@@ -248,7 +263,7 @@ class Run {
       if (auto fault = TakeAnswers(pair)) return fault;
     }
     if (options_.plan_all) return std::nullopt;
-    climbs_ = climbs_ && HasOptimalPlan(*top_);
+    climbs_ = climbs_ && top_ && HasOptimalPlan(*top_);
     for (const size_t index : round) {
       if (auto fault = TransferFrom(planner, index)) return fault;
     }

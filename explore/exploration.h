@@ -23,7 +23,7 @@ namespace tessera::explore {
 
 // How it became known that a pair adds nothing to a front, or what it adds.
 enum class Settled : uint8_t {
-  kOpen,
+  kOpen,      // not looked at
   kPlanned,   // its plans were made
   kBound,     // its lower bounds are dominated, or exceed a limit
   kMonotone,  // the same with bounds from a pair that is at least as good, or that is infeasible
@@ -46,13 +46,6 @@ struct Pair {
   bool IsOpen() const { return settled == Settled::kOpen; }
 };
 
-struct RunOptions {
-  int threads = 1;
-  Canceller canceller = {};
-  bool plan_all = false;  // skip nothing
-  std::function<void(std::string_view line)> progress = {};
-};
-
 // A finished exploration.
 struct Exploration {
   std::vector<Point> points;
@@ -64,6 +57,30 @@ struct Exploration {
   const Pair& PairAt(size_t network, size_t point) const {
     return pairs[network * points.size() + point];
   }
+};
+
+// Chooses what is planned next.
+class Chooser {
+ public:
+  Chooser() = default;
+  Chooser(const Chooser&) = delete;
+  Chooser& operator=(const Chooser&) = delete;
+  virtual ~Chooser() = default;
+
+  // Open pairs, as indices, `most` at most. None ends the exploration.
+  virtual std::vector<size_t> Choose(const Exploration& so_far, size_t most) = 0;
+};
+
+struct RunOptions {
+  int threads = 1;
+  Canceller canceller = {};
+  bool plan_all = false;  // skip nothing
+  // Chooses what is planned next, and ends when this share of the pairs is planned. Not set: pairs
+  // with the least bounds come first, and all are settled.
+  Chooser* chooser = nullptr;
+  double most_share = 1;
+  const Attempts* attempts = nullptr;  // PlannerOptions::attempts
+  std::function<void(std::string_view line)> progress = {};
 };
 
 // nullopt if it was cancelled; what was found out until then is in the store.

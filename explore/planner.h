@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/explore/attempts.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
@@ -50,6 +51,9 @@ struct PlannerOptions {
   Canceller canceller = {};
   // called after each plan, from one thread at a time
   std::function<void()> planned = {};
+  // Where questions in flight are noted; not set: nowhere. What two attempts did not answer is
+  // answered with "failed".
+  const Attempts* attempts = nullptr;
 };
 
 // The options of a plan as JSON, and the network with its import, as keys of the store hold them.
@@ -84,9 +88,15 @@ class Planner {
 
   std::string KeyOf(const Question& question) const;
 
+  // What the library knows of a pair; only where FaultOf(point) is null.
+  const Network& NetworkAt(size_t network) const { return networks_[network]; }
+  const Profile& ProfileAt(size_t point) const { return *profiles_[point]; }
+
  private:
   PlanOptions OptionsFor(const Question& question) const;
   base::Expected<Answer> AskLibrary(const Question& question) const;
+  base::Expected<Answer> AskNoting(const Question& question) const;
+  size_t PutSuspectsLast(std::span<const Question> questions, std::vector<size_t>& open) const;
   void Remember(const Question& question, const Answer& answer, double milliseconds) const;
   std::optional<base::Diagnostic> InParallel(
       size_t count, const std::function<std::optional<base::Diagnostic>(size_t)>& work) const;

@@ -30,7 +30,7 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
-       {"0 answer", "2 usage", "3 bad input", "4 unsupported", "5 check refused", "10 limit",
+       {"0 answer", "2 usage", "3 bad input", "4 unsupported", "5 check refused", "10 limit", "11 a part",
         "20 proven infeasible", "70 internal", "74 cannot write", "130 interrupted"}) {
     EXPECT_THAT(outcome.out, HasSubstr(code));
   }
