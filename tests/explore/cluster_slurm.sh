@@ -25,9 +25,9 @@ chown -R munge munge
 dd if=/dev/urandom of=munge/key bs=64 count=16 2> /dev/null
 chown munge munge/key
 chmod 400 munge/key
-su -s /bin/sh munge -c "/usr/sbin/munged --foreground --force --key-file=$folder/munge/key \
-  --socket=$folder/munge/socket --pid-file=$folder/munge/pid --log-file=$folder/munge/log \
-  --seed-file=$folder/munge/seed" 2> munged.txt &
+setpriv --reuid=munge --regid=munge --clear-groups /usr/sbin/munged --foreground --force \
+  --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge/pid" \
+  --log-file="$folder/munge/log" --seed-file="$folder/munge/seed" > munged.txt 2>&1 &
 pids="$pids $!"
 chmod 711 munge
 host=$(hostname -s)
@@ -55,8 +55,8 @@ NodeName=$host NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=$host Default=YES State=UP
 END
 export SLURM_CONF=$folder/slurm.conf
-slurmctld -D 2> slurmctld.txt & pids="$pids $!"
-slurmd -D 2> slurmd.txt & pids="$pids $!"
+slurmctld -D > slurmctld.txt 2>&1 & pids="$pids $!"
+slurmd -D > slurmd.txt 2>&1 & pids="$pids $!"
 await() {
   for _ in $(seq 300); do
     if eval "$1" > /dev/null 2>&1; then return 0; fi
