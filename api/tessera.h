@@ -22,6 +22,7 @@
 #include <tessera/profile.h>
 #include <tessera/result.h>
 #include <tessera/session.h>
+#include <tessera/space.h>
 #include <tessera/tile.h>
 #include <tessera/version.h>
 

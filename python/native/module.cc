@@ -31,4 +31,5 @@ PYBIND11_MODULE(_native, module) {
   DefinePlans(module);
   DefineQuestions(module);
   DefineSessions(module);
+  DefineEvaluators(module);
 }

@@ -12,5 +12,6 @@ void DefineAllocations(pybind11::module_& module);  // problems, allocations, ce
 void DefinePlans(pybind11::module_& module);
 void DefineQuestions(pybind11::module_& module);  // tiles, modes, formulas
 void DefineSessions(pybind11::module_& module);
+void DefineEvaluators(pybind11::module_& module);  // and spaces
 
 }  // namespace tessera::python

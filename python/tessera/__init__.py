@@ -26,7 +26,9 @@ from .errors import (
     Unknown,
     Unsupported,
 )
-from .inputs import Network, Profile, load_network
+from .evaluators import Evaluation, Evaluator
+from .explorations import Exploration, explore
+from .inputs import Network, NetworkSpace, Profile, load_network
 from .plans import Buffer, Plan, Subgraph, Total, Totals, evaluate
 from .questions import decode, explain, find_candidates, make_problem, modes
 from .reports import (
@@ -51,13 +53,17 @@ __all__ = [
     "CertificateReport",
     "CheckReport",
     "Error",
+    "Evaluation",
+    "Evaluator",
     "ExecuteReport",
     "Explanation",
+    "Exploration",
     "Infeasible",
     "InternalError",
     "MemoryModes",
     "ModesAnswer",
     "Network",
+    "NetworkSpace",
     "NoAnswer",
     "Plan",
     "Problem",
@@ -78,6 +84,7 @@ __all__ = [
     "decode",
     "evaluate",
     "explain",
+    "explore",
     "find_candidates",
     "find_tiles",
     "load_network",
