@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +12,10 @@
 #include "tessera/api/answer_cache.h"
 #include "tessera/api/calls.h"
 #include "tessera/api/content.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/plan/metrics.h"
+#include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/partition/rewriting.h"
 
 // An evaluation takes the first of these that decides:
 //
@@ -63,6 +69,32 @@ std::string NumberText(double value) {
   return text;
 }
 
+Limits BoundsWithoutPeak(const graph::Graph& network, const hw_profiles::Profile& profile,
+                         const std::map<std::string, double>& limits) {
+  const graph::Graph graph = encoder::program::WithHomes(network, profile);
+  const plan::Metrics bounds = search::cost::LowerBound(
+      graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
+  Limits values;
+  values.reserve(std::size(plan::kMetrics));
+  for (const plan::Metric& metric : plan::kMetrics)
+    values.emplace_back(metric.name, plan::LowerBoundOf(bounds, metric, limits));
+  return values;
+}
+
+// As LowerBounds, also where the network is planned in another form, but 0 for the peak.
+Limits BoundsWithoutPeak(const Network& network, const Profile& profile, const Limits& limits) {
+  const graph::Graph& graph = network.Get().graph;
+  const hw_profiles::Profile& hardware = profile.Get().profile;
+  const std::map<std::string, double> most(limits.begin(), limits.end());
+  Limits values = BoundsWithoutPeak(graph, hardware, most);
+  const auto rewriting = search::partition::RewriteWhatDoesNotFit(graph, hardware);
+  if (!rewriting) return values;
+  const Limits others = BoundsWithoutPeak(rewriting->network, hardware, most);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i].second = std::min(values[i].second, others[i].second);
+  return values;
+}
+
 // Those of the options and of a call. Of two limits of a metric the lower one counts.
 Limits Merged(const Limits& some, const Limits& more) {
   Limits all = some;
@@ -104,13 +136,27 @@ class Evaluating {
   }
 
  private:
-  // Whether a lower bound exceeds a limit, which `found` then says.
+  // Whether a lower bound exceeds a limit, which `found` then says. The bound of the peak takes most
+  // of the time, so it comes last, and only where the peak has a limit.
   Result<bool> FailsByBounds(size_t profile, Evaluation& found) const {
     const Limits& limits = all_[profile];
     if (limits.empty()) return false;
+    found.bounds = BoundsWithoutPeak(network_, content_.profiles[profile], limits);
+    if (Refuse(limits, found)) return true;
+    const bool has_peak = std::any_of(limits.begin(), limits.end(), [](const MetricValue& limit) {
+      return limit.first == "peak";
+    });
+    if (!has_peak) {
+      found.bounds.clear();
+      return false;
+    }
     Result<Limits> bounds = LowerBounds(network_, content_.profiles[profile], limits);
     if (!bounds) return bounds.Error();
     found.bounds = *std::move(bounds);
+    return Refuse(limits, found);
+  }
+
+  static bool Refuse(const Limits& limits, Evaluation& found) {
     for (const auto& [metric, most] : limits) {
       const auto bound =
           std::find_if(found.bounds.begin(), found.bounds.end(),

@@ -31,7 +31,7 @@ struct Evaluation {
   Outcome outcome = Outcome::kUnknown;
   std::vector<PlanMetric> metrics = {};  // of the plan that MakePlan gives; empty: there is none
   // Of each metric, in the order of MetricNames: no plan that keeps the limits is below it. Those
-  // of the plan, or of LowerBounds where there is none.
+  // of the plan, or of LowerBounds where there is none. 0 for the peak where another limit failed.
   std::vector<MetricValue> bounds = {};
   std::string reason = {};  // why there is no plan
   bool searched = false;    // false: bounds decided, or another profile did

@@ -136,11 +136,10 @@ bool IsStopped(const std::vector<Answer>& answers) {
 // it, with a deadline that no signal notices. What the deadline cut off is made again, by Run. No
 // other answer depends on a deadline.
 template <typename Options, typename Call>
-auto RunShort(const Options& options, Call call) {
-  constexpr double kShort_s = 0.01;
+auto RunShort(const Options& options, Call call, double short_s = 0.01) {
   if (!options.progress) {  // lines would be told twice
     Options limited = options;
-    limited.timeout_s = std::min(options.timeout_s.value_or(kShort_s), kShort_s);
+    limited.timeout_s = std::min(options.timeout_s.value_or(short_s), short_s);
     auto answer = [&] {
       const py::gil_scoped_release unlocked;
       return call(std::as_const(limited));

@@ -33,14 +33,18 @@ py::list RowsOf(const std::vector<Evaluation>& evaluations) {
 
 py::list EvaluateIn(const Evaluator& evaluator, const Network& network, const CallOptions& call) {
   return RowsOf(
-      RunShort(call, [=](const CallOptions& given) { return evaluator.Evaluate(network, given); }));
+      Run(call, [=](const CallOptions& given) { return evaluator.Evaluate(network, given); }));
 }
+
+// Bounds decide in less than this, and searches take longer.
+constexpr double kBounds_s = 0.002;
 
 py::list EvaluateAtMostIn(const Evaluator& evaluator, const Network& network, const Limits& limits,
                           const CallOptions& call) {
-  return RowsOf(RunShort(call, [=](const CallOptions& given) {
-    return evaluator.EvaluateAtMost(network, limits, given);
-  }));
+  return RowsOf(RunShort(
+      call,
+      [=](const CallOptions& given) { return evaluator.EvaluateAtMost(network, limits, given); },
+      kBounds_s));
 }
 
 }  // namespace
