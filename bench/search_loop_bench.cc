@@ -2,8 +2,7 @@
 //
 //   search_loop_bench SOURCE [CANDIDATES]
 //
-// Times are of the processor, divided by the threads that could share the work, so that a busy
-// machine changes them little. Prints a Markdown table:
+// Times are of the processor, of one thread, so that a busy machine changes them little. Prints a Markdown table:
 //
 //   fresh      MakePlan of every tenth candidate of the mix of examples/nas, on its two profiles
 //   mix        the same candidates with EvaluateAtMost; the mix is a walk of two edits a step
