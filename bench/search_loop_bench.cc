@@ -2,15 +2,15 @@
 //
 //   search_loop_bench SOURCE [CANDIDATES]
 //
-// Times are of the processor, of one thread, so that a busy machine changes them little. Prints a Markdown table:
+// Times are of the processor, of one thread, so that a busy machine changes them little. Prints a
+// Markdown table:
 //
 //   fresh      MakePlan of every tenth candidate of the mix of examples/nas, on its two profiles
 //   mix        the same candidates with EvaluateAtMost; the mix is a walk of two edits a step
-//   through
-//              mcunet_like, where one of four candidates has been evaluated before
+//              through mcunet_like, where one of four candidates has been evaluated before
 //   edits      Evaluate after an edit of one parameter of a block, and of width or resolution
-//   rejections EvaluateAtMost of different networks of mobilenet_v3_like with a latency that none
-//   has equal      drawn edits whose evaluation equals a fresh plan
+//   rejections EvaluateAtMost of networks of mobilenet_v3_like with a latency that none has
+//   equal      drawn edits whose evaluation equals a fresh plan
 #include <tessera/tessera.h>
 
 #include <algorithm>
