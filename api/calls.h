@@ -4,11 +4,18 @@
 #include <tessera/plan.h>
 #include <tessera/tile.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/engine_set.h"
+#include "tessera/search/partition/choices/kept_prices.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// The calls that a session makes too, with what it keeps between them. Private.
+// The calls that sessions and evaluators make too, with what it keeps between them. Private.
 namespace tessera::api {
 
 inline constexpr std::int64_t kPlanBudget = 200'000;  // of each query, as in the command
@@ -21,13 +28,17 @@ struct KeptEngines {
   search::tiling::CachedEngines cached;
 };
 
+// A text that is equal exactly for equal networks. Made once for each network.
+std::shared_ptr<const std::string> NetworkKey(const Network::Content& network);
+
 // The engines that the options name.
 parts::EngineSet EnginesOf(const SearchOptions& options);
 
 // The calls of the public functions, which may throw. `kept` has the engines of the options, or is
-// nullptr: then nothing is known.
+// nullptr: then nothing is known. `prices` are those of this profile, or nullptr.
 Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
-                              const PlanOptions& options, const KeptEngines* kept);
+                              const PlanOptions& options, const KeptEngines* kept,
+                              search::partition::choices::KeptPrices* prices = nullptr);
 Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& options);
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options);
 problem::Buffer BufferOf(const Buffer& given);

@@ -90,7 +90,8 @@ std::optional<Error> Justify(const Network& network, const Profile& profile,
 }  // namespace
 
 Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
-                              const PlanOptions& given, const KeptEngines* kept) {
+                              const PlanOptions& given, const KeptEngines* kept,
+                              search::partition::choices::KeptPrices* prices) {
   if (auto error = FindBadNumber(given)) return *std::move(error);
   Result<plan::Objective> objective = ObjectiveOf(given);
   if (!objective) return objective.Error();
@@ -110,6 +111,7 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
   options.prefetch = given.prefetch;
   options.engines = kept->engines.Pointers();
   options.cached = is_kept ? &kept->cached : nullptr;
+  options.prices = prices;
   options.switched_off = given.switched_off;
   options.most_work = given.budget;
   options.budget = base::Budget{given.budget.value_or(kPlanBudget)};
@@ -123,6 +125,7 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
       search::partition::SearchPartition(network.Get().graph, profile.Get().profile, options);
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
+  options.prices = nullptr;  // remedies may change the profile
   if (!result) return AsError(CallStatus::kInternal, result.error());
   PlanAnswer answer;
   answer.outcome = OutcomeOf(result->status);

@@ -115,14 +115,6 @@ OptionText ChoiceOf(const SearchOptions& options) {
   return text;
 }
 
-std::shared_ptr<const std::string> KeyOf(const Network::Content& network) {
-  return network.key.Get([&] {
-    OptionText text;
-    text.Add(graph::import::yaml::WriteNetworkJson(network.graph));
-    return text.Add(network.notes).Add(network.nodes).Get();
-  });
-}
-
 std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
   return problem.key.Get([&] {
     const problem::files::ProblemDocument& document = problem.document;
@@ -133,7 +125,7 @@ std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
 
 CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions& options) {
   CallKey key("plan");
-  key.Add(KeyOf(network.Get()));
+  key.Add(NetworkKey(network.Get()));
   key.Add(profile.Json());
   OptionText text = ChoiceOf(options);
   text.Add(options.budget).Add(options.minimize).Add(options.limits).Add(options.max_operators);
@@ -181,7 +173,7 @@ CallKey KeyOf(const Problem& problem, const Revision& revision, const AllocateOp
 
 CallKey KeyOf(const Network& network, const Profile& profile, const TileOptions& options) {
   CallKey key("tiles");
-  key.Add(KeyOf(network.Get()));
+  key.Add(NetworkKey(network.Get()));
   key.Add(profile.Json());
   OptionText text = ChoiceOf(options);
   text.Add(options.budget).Add(options.operators).Add(options.tile);
@@ -244,6 +236,15 @@ Result<Answer> FindOr(AnswerCache& answers, CallKey key, const Search& search) {
 }
 
 }  // namespace
+
+std::shared_ptr<const std::string> NetworkKey(const Network::Content& network) {
+  return network.key.Get([&] {
+    OptionText text;
+    text.Add(graph::import::yaml::WriteNetworkJson(network.graph));
+    return text.Add(network.notes).Add(network.nodes).Get();
+  });
+}
+
 }  // namespace tessera::api
 
 namespace tessera {

@@ -14,6 +14,7 @@
 #include <tessera/bounds.h>
 #include <tessera/call.h>
 #include <tessera/certificate.h>
+#include <tessera/evaluator.h>
 #include <tessera/explore.h>
 #include <tessera/formula.h>
 #include <tessera/modes.h>
@@ -22,6 +23,7 @@
 #include <tessera/profile.h>
 #include <tessera/result.h>
 #include <tessera/session.h>
+#include <tessera/space.h>
 #include <tessera/tile.h>
 #include <tessera/version.h>
 

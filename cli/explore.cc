@@ -15,7 +15,9 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
+#include "tessera/cli/explore_part.h"
 #include "tessera/cli/explore_questions.h"
+#include "tessera/cli/explore_shards.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
@@ -31,16 +33,6 @@ namespace {
 using explore::Json;
 using explore::Spec;
 using explore::Store;
-
-// A part of the command, with the words behind `tessera explore` that choose it.
-class ExplorePart {
- public:
-  ExplorePart() = default;
-  ExplorePart(const ExplorePart&) = delete;
-  ExplorePart& operator=(const ExplorePart&) = delete;
-  virtual ~ExplorePart() = default;
-  virtual ExitCode Run(Console& console) = 0;
-};
 
 // The document of the exploration that a store finished last.
 base::Expected<Json> LatestDocument(const Store& store, const std::string& path) {
@@ -189,13 +181,17 @@ class ExploreCommand final : public Command {
            "  tessera explore examples/explore/redundant_modes.yaml --relax\n"
            "  tessera explore export edge.db --csv\n"
            "  tessera explore show edge.db 1a2b3c --output plan.html\n"
-           "  tessera explore check edge.db --sample 50\n";
+           "  tessera explore check edge.db --sample 50\n"
+           "  tessera explore examples/explore/edge_npu.yaml --shard 1/4 --store piece1.db\n"
+           "  tessera explore merge piece1.db piece2.db piece3.db piece4.db --output edge.db\n";
   }
 
   void Declare(CLI::App& app) override {
     app_ = &app;
     app.add_option("spec", spec_, "The specification in YAML; - reads standard input");
-    app.add_option("--store", store_, "Keep all answers in this SQLite file, and take known ones");
+    CLI::Option* store = app.add_option(
+        "--store", store_, "Keep all answers in this SQLite file, and take known ones");
+    shard_.Declare(app, store);
     CLI::Option* dry_run =
         app.add_flag("--dry-run", dry_run_, "Only say what varies and how many points there are");
     questions_.Declare(app);
@@ -207,6 +203,8 @@ class ExploreCommand final : public Command {
     app.require_subcommand(0, 1);
     AddPart<ShowPart>("show", "Make the plan of an answer again");
     AddPart<ExportPart>("export", "Print the exploration that a store finished last");
+    parts_.emplace_back("merge", MakeMergePart(*app.add_subcommand(
+                                     "merge", "Unite the stores of pieces of one exploration")));
     AddPart<CheckPart>("check", "Plan a sample of the pairs of the last exploration again");
   }
 
@@ -227,6 +225,12 @@ class ExploreCommand final : public Command {
     }
     if (const std::string fault = questions_.FindFault(); !fault.empty()) {
       console.Note("explore: " + fault);
+      return ExitCode::kUsage;
+    }
+    if (shard_.IsGiven() && !questions_.AreOfPairs()) {
+      console.Note(
+          "explore: a piece of --shard answers no --relax, --least, --marginal, --uncertainty or "
+          "--adaptive; ask these of the merged store");
       return ExitCode::kUsage;
     }
     for (const std::string& output : outputs_) {
@@ -267,6 +271,8 @@ class ExploreCommand final : public Command {
         Store::Open(store_.empty() || dry_run_ ? ":memory:" : store_);
     if (!store) return console.Refuse(store.error());
     if (dry_run_) return Describe(console, *spec, *store);
+    if (shard_.IsGiven())
+      return shard_.Run(console, *spec, *text, *store, threads_.Get(), questions_.Get().plan_all);
     const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
     if (!document) return console.Refuse(document.error());
     if (!*document) {
@@ -328,19 +334,9 @@ class ExploreCommand final : public Command {
     return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
   }
 
-  // 0 if some pair has a plan; 20 if it is proven that none has one.
   static ExitCode CodeOf(const Json& document) {
     if (document.at("format") == "tessera-least") return CodeOfLeast(document);
-    if (!document.contains("pairs")) return ExitCode::kAnswer;
-    bool is_open = false;
-    for (const Json& pair : document.at("pairs")) {
-      is_open = is_open || (pair.value("outcome", "") != "infeasible" && !pair.contains("answers"));
-      for (const Json& answer : pair.value("answers", Json::array())) {
-        if (answer.contains("metrics")) return ExitCode::kAnswer;
-        is_open = is_open || answer.at("outcome") != "infeasible";
-      }
-    }
-    return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
+    return document.contains("pairs") ? CodeOfExploration(document) : ExitCode::kAnswer;
   }
 
   CLI::App* app_ = nullptr;
@@ -348,6 +344,7 @@ class ExploreCommand final : public Command {
   std::string store_;
   bool dry_run_ = false;
   ExploreQuestions questions_;
+  ShardChoice shard_;
   ThreadCount threads_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;

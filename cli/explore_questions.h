@@ -22,6 +22,11 @@ class ExploreQuestions {
   // Whether the answer has fronts, which tables and pages show.
   bool WantsFront() const { return !request_.relax && request_.least.empty(); }
 
+  // Whether nothing but the pairs and their fronts is asked for.
+  bool AreOfPairs() const {
+    return WantsFront() && !request_.marginal && request_.uncertainty == 0 && !request_.adaptive;
+  }
+
  private:
   explore::Request request_;
 };

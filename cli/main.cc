@@ -38,12 +38,13 @@ constexpr const char* kAbout =
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 answer found and verified; 2 usage; 3 bad input; 4 unsupported; 5 check "
-    "refused; 10 limit reached without an answer; 20 proven infeasible; 70 internal or "
+    "refused; 10 limit reached without an answer; 11 a part failed; 20 proven infeasible; 70 "
+    "internal or "
     "verification failure; 74 cannot write; 130 interrupted.";
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 12>;
+using Commands = std::array<std::unique_ptr<Command>, 13>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -127,7 +128,8 @@ ExitCode Run(Console& console, int argc, char** argv) {
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),
                              MakeEncodeCommand(), MakeDecodeCommand(),  MakeCheckCommand(),
                              MakeEvalCommand(),   MakeDiffCommand(),    MakeShowCommand(),
-                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand()};
+                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand(),
+                             MakeServeCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

@@ -61,7 +61,8 @@ class Run {
                      .planned = [this] {
                        ++plans_made_;
                        Tell();
-                     }});
+                     },
+                      .attempts = options_.attempts});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
     if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
     while (!options_.canceller.IsCancelled()) {

@@ -80,6 +80,7 @@ struct RunOptions {
   // with the least bounds come first, and all are settled.
   Chooser* chooser = nullptr;
   double most_share = 1;
+  const Attempts* attempts = nullptr;  // PlannerOptions::attempts
   std::function<void(std::string_view line)> progress = {};
 };
 

@@ -211,6 +211,44 @@ base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
   return answer;
 }
 
+// The same as AskLibrary. The note of an attempt that ends the process stays in the store, and an
+// attempt that fails is made once more.
+base::Expected<Answer> Planner::AskNoting(const Question& question) const {
+  if (options_.attempts == nullptr) return AskLibrary(question);
+  const std::string key = KeyOf(question);
+  while (true) {
+    std::optional<std::string> failure;
+    {
+      const std::lock_guard lock(*mutex_);
+      failure = options_.attempts->Begin(key);
+    }
+    if (failure) {
+      Answer answer{key, question.metric, std::string(kFailed), {}, *failure};
+      const std::lock_guard lock(*mutex_);
+      Remember(question, answer, 0);
+      return answer;
+    }
+    base::Expected<Answer> answer = AskLibrary(question);
+    const std::lock_guard lock(*mutex_);
+    if (store_.Fault()) return base::Unexpected(*store_.Fault());
+    if (answer || IsCancelled()) {
+      options_.attempts->End(key);
+      return answer;
+    }
+    options_.attempts->Explain(key, answer.error().message);
+  }
+}
+
+// Those that an attempt was begun for before, so that they end the process alone. How many.
+size_t Planner::PutSuspectsLast(std::span<const Question> questions,
+                                std::vector<size_t>& open) const {
+  if (options_.attempts == nullptr) return 0;
+  const auto first = std::stable_partition(open.begin(), open.end(), [&](size_t i) {
+    return options_.attempts->CountOf(KeyOf(questions[i])) == 0;
+  });
+  return static_cast<size_t>(open.end() - first);
+}
+
 base::Expected<std::optional<std::vector<Answer>>> Planner::Ask(
     std::span<const Question> questions) const {
   std::vector<Answer> answers(questions.size());
@@ -224,13 +262,16 @@ base::Expected<std::optional<std::vector<Answer>>> Planner::Ask(
       open.push_back(i);
     }
   }
-  const auto fault = InParallel(open.size(), [&](size_t i) -> std::optional<base::Diagnostic> {
+  const size_t together = open.size() - PutSuspectsLast(questions, open);
+  const auto ask = [&](size_t i) -> std::optional<base::Diagnostic> {
     if (options_.canceller.IsCancelled()) return std::nullopt;
-    base::Expected<Answer> answer = AskLibrary(questions[open[i]]);
+    base::Expected<Answer> answer = AskNoting(questions[open[i]]);
     if (!answer) return answer.error();
     answers[open[i]] = *std::move(answer);
     return std::nullopt;
-  });
+  };
+  auto fault = InParallel(together, ask);
+  for (size_t i = together; i < open.size() && !fault; ++i) fault = ask(i);
   if (fault) return base::Unexpected(*fault);
   if (auto broken = store_.Fault()) return base::Unexpected(*broken);
   if (options_.canceller.IsCancelled()) return std::optional<std::vector<Answer>>();

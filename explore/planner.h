@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/explore/attempts.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
@@ -51,6 +52,9 @@ struct PlannerOptions {
   std::optional<int64_t> memory_limit = {};
   // called after each plan, from one thread at a time
   std::function<void()> planned = {};
+  // Where questions in flight are noted; not set: nowhere. What two attempts did not answer is
+  // answered with "failed".
+  const Attempts* attempts = nullptr;
 };
 
 // The options of a plan as JSON, and the network with its import, as keys of the store hold them.
@@ -98,6 +102,8 @@ class Planner {
   std::optional<base::Diagnostic> ComputeBounds(const PairOf& pair, Bounds& bounds) const;
   PlanOptions OptionsFor(const Question& question) const;
   base::Expected<Answer> AskLibrary(const Question& question) const;
+  base::Expected<Answer> AskNoting(const Question& question) const;
+  size_t PutSuspectsLast(std::span<const Question> questions, std::vector<size_t>& open) const;
   void Remember(const Question& question, const Answer& answer, double milliseconds) const;
   std::optional<base::Diagnostic> InParallel(
       size_t count, const std::function<std::optional<base::Diagnostic>(size_t)>& work) const;

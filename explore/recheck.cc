@@ -10,6 +10,7 @@
 
 #include "tessera/base/random.h"
 #include "tessera/explore/again.h"
+#include "tessera/explore/attempts.h"
 #include "tessera/explore/expression.h"
 #include "tessera/explore/pareto.h"
 
@@ -77,6 +78,7 @@ class Sampler {
   std::optional<base::Diagnostic> CheckPlanned(const Json& pair) {
     ++report_.planned;
     for (const Json& stated : pair.at("answers")) {
+      if (stated.at("outcome") == kFailed) continue;
       const std::string metric = stated.at("minimized");
       const base::Expected<PlanAnswer> made = Ask(pair, metric);
       if (!made) return made.error();

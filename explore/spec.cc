@@ -129,6 +129,12 @@ class SpecReader {
       if (entry.name.empty()) entry.name = fs::path(entry.file).stem().string();
       if (!names.insert(entry.name).second)
         node.Complain("there are two networks '" + entry.name + "'", "a 'name' for one of them");
+      if (const YamlNode choices = node.IsMap() ? node.Maybe("choices") : YamlNode()) {
+        const NetworkEntry pattern = std::move(entry);
+        spec_.networks.pop_back();
+        AddChoices(node, choices, pattern);
+        continue;
+      }
       const base::Expected<std::string> content = base::ReadInput(entry.file);
       if (!content) {
         node.Complain("'" + entry.file + "' cannot be read: " + content.error().message);
@@ -146,7 +152,7 @@ class SpecReader {
                           const std::string& content) {
     const auto* format = graph::import::FormatOf(base::SuffixOf(entry.file), content);
     if (format == nullptr || format->takes_options || !node.IsMap()) return;
-    for (const std::string_view key : {"dims", "floats_as"}) {
+    for (const std::string_view key : {"dims", "choices", "floats_as"}) {
       if (const YamlNode option = node.Maybe(key))
         option.ComplainOfKey(
             "'" + std::string(key) + "' has no effect on a network in " + std::string(format->name),
@@ -154,8 +160,33 @@ class SpecReader {
     }
   }
 
+  // A network for each combination of values, the first parameter outermost.
+  void AddChoices(const YamlNode& node, const YamlNode& choices, const NetworkEntry& pattern) {
+    constexpr size_t kMostChoices = 1'000;
+    const base::Expected<std::string> content = base::ReadInput(pattern.file);
+    if (!content)
+      return node.Complain("'" + pattern.file + "' cannot be read: " + content.error().message);
+    CheckImport(node, pattern, *content);
+    std::vector<NetworkEntry> made = {pattern};
+    made.front().digest = DigestOf(*content);
+    for (const auto& [name, list] : choices.Entries()) {
+      std::vector<NetworkEntry> more;
+      for (const NetworkEntry& entry : made) {
+        for (const int64_t value : list.Integers(1, int64_t{1} << 40)) {
+          NetworkEntry& one = more.emplace_back(entry);
+          one.import.dims.emplace_back(name, value);
+          one.name += " " + name + "=" + std::to_string(value);
+        }
+      }
+      made = std::move(more);
+      if (made.size() > kMostChoices || made.empty())
+        return choices.Complain("these are too many or no choices", "1 to 1000");
+    }
+    spec_.networks.insert(spec_.networks.end(), made.begin(), made.end());
+  }
+
   void ReadNetwork(const YamlNode& node, NetworkEntry& entry) {
-    node.OnlyKeys({"file", "name", "weight", "limit", "dims", "floats_as"});
+    node.OnlyKeys({"file", "name", "weight", "limit", "dims", "choices", "floats_as"});
     entry.file = Resolve(node.At("file").Text());
     if (const YamlNode name = node.Maybe("name")) entry.name = name.Text();
     if (const YamlNode weight = node.Maybe("weight"))

@@ -79,6 +79,11 @@ class Store {
   void Begin() const;
   void Commit() const;
 
+  // The rows that a statement gives, as texts. A fault gives none, and is kept: see Fault. For
+  // parts of the store with a file of their own.
+  using Row = std::vector<std::string>;
+  std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
+
   // What went wrong in writing, if anything did.
   std::optional<base::Diagnostic> Fault() const;
 
@@ -86,12 +91,9 @@ class Store {
   struct Close {
     void operator()(sqlite3* database) const;
   };
-  using Row = std::vector<std::string>;
 
   Store(std::unique_ptr<sqlite3, Close> database, std::string path)
       : database_(std::move(database)), path_(std::move(path)) {}
-
-  std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
 
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;

@@ -121,20 +121,30 @@ auto Run(Options options, Call call) {
   return ValueOf(std::move(**answer));
 }
 
+// Whether an answer was cut off, or one of several.
+template <typename Answer>
+bool IsStopped(const Answer& answer) {
+  return answer.stopped;
+}
+template <typename Answer>
+bool IsStopped(const std::vector<Answer>& answers) {
+  return std::any_of(answers.begin(), answers.end(),
+                     [](const Answer& each) { return each.stopped; });
+}
+
 // The same for a call that mostly ends in less time than a thread costs: the caller's thread makes
 // it, with a deadline that no signal notices. What the deadline cut off is made again, by Run. No
 // other answer depends on a deadline.
 template <typename Options, typename Call>
-auto RunShort(const Options& options, Call call) {
-  constexpr double kShort_s = 0.01;
+auto RunShort(const Options& options, Call call, double short_s = 0.01) {
   if (!options.progress) {  // lines would be told twice
     Options limited = options;
-    limited.timeout_s = std::min(options.timeout_s.value_or(kShort_s), kShort_s);
+    limited.timeout_s = std::min(options.timeout_s.value_or(short_s), short_s);
     auto answer = [&] {
       const py::gil_scoped_release unlocked;
       return call(std::as_const(limited));
     }();
-    if (answer && !answer->stopped) return *std::move(answer);
+    if (answer && !IsStopped(*answer)) return *std::move(answer);
   }
   return Run(options, std::move(call));
 }

@@ -32,4 +32,5 @@ PYBIND11_MODULE(_native, module) {
   DefineQuestions(module);
   DefineSessions(module);
   DefineExplorations(module);
+  DefineEvaluators(module);
 }

@@ -13,5 +13,6 @@ void DefinePlans(pybind11::module_& module);
 void DefineQuestions(pybind11::module_& module);  // tiles, modes, formulas
 void DefineSessions(pybind11::module_& module);
 void DefineExplorations(pybind11::module_& module);
+void DefineEvaluators(pybind11::module_& module);  // and spaces
 
 }  // namespace tessera::python

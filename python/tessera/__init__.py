@@ -26,8 +26,9 @@ from .errors import (
     Unknown,
     Unsupported,
 )
+from .evaluators import Evaluation, Evaluator
 from .explorations import Exploration, explore
-from .inputs import Network, Profile, load_network
+from .inputs import Network, NetworkSpace, Profile, load_network
 from .plans import Buffer, Plan, Subgraph, Total, Totals, evaluate
 from .questions import decode, explain, find_candidates, make_problem, modes
 from .reports import (
@@ -52,6 +53,8 @@ __all__ = [
     "CertificateReport",
     "CheckReport",
     "Error",
+    "Evaluation",
+    "Evaluator",
     "ExecuteReport",
     "Explanation",
     "Exploration",
@@ -60,6 +63,7 @@ __all__ = [
     "MemoryModes",
     "ModesAnswer",
     "Network",
+    "NetworkSpace",
     "NoAnswer",
     "Plan",
     "Problem",

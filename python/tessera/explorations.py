@@ -7,12 +7,14 @@ import io
 import json
 import os
 import pathlib
+import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _native
 from .errors import Stopped
 from .options import fill
+from .pieces import find_command, plan_pieces
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +35,16 @@ class Exploration:
         """
         fronts: dict[str, list[dict[str, Any]]] = self.document.get("fronts", {})
         return fronts
+
+    @property
+    def failed(self) -> list[str]:
+        """Pairs that two attempts did not answer."""
+        return [
+            f"{pair['network']} on point {pair['point']}: {answer['reason']}"
+            for pair in self.document.get("pairs", ())
+            for answer in pair.get("answers", ())
+            if answer["outcome"] == "failed"
+        ]
 
     @property
     def rows(self) -> list[dict[str, str]]:
@@ -81,6 +93,9 @@ def explore(
     threads: int = 1,
     canceller: _native.Canceller | None = None,
     progress: Callable[[str], None] | None = None,
+    client: Any = None,
+    pieces: int | None = None,
+    command: str | None = None,
 ) -> Exploration:
     """The hardware of a space that is best for some networks (docs/explore.md).
 
@@ -100,11 +115,29 @@ def explore(
         threads: that plan at once; no answer depends on them.
         canceller: its `cancel()` ends the call from another thread. Ctrl-C cancels it too.
         progress: receives lines, from any thread. An exception that it raises ends the call.
+        client: a `distributed.Client`. Its workers plan the pieces of a specification in a file,
+            which they read under the same path; a piece whose worker dies is given to another one.
+        pieces: how many; four for each worker are usual.
+        command: the program `tessera` of the workers; without it, the one on the path.
 
     Raises:
         BadInput: the specification, a file that it names, or an option is wrong.
         Stopped: the timeout or a cancellation came first.
     """
+    if client is not None:
+        if isinstance(specification, Mapping):
+            raise ValueError("workers read a specification from a file, and this is a mapping")
+        with tempfile.TemporaryDirectory(prefix="tessera") as folder:
+            path = os.path.abspath(os.fspath(specification))
+            kept = os.path.join(folder, "all.db") if store is None else os.path.abspath(store)
+            plan_pieces(client, path, kept, pieces=pieces, threads=threads,
+                        command=find_command(command))
+            return explore(
+                path, store=kept, exhaustive=exhaustive, relax=relax, least=least,
+                marginal=marginal, uncertainty=uncertainty, adaptive=adaptive, timeout=timeout,
+                memory_limit=memory_limit, threads=threads, canceller=canceller,
+                progress=progress,
+            )
     options = fill(
         _native.ExploreOptions(),
         store="" if store is None else os.fspath(store),

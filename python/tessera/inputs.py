@@ -129,6 +129,52 @@ class Network:
         return _restore_network, (self._native.serialize(),)
 
 
+class NetworkSpace:
+    """A family of networks with parameters (docs/spaces.md). It never changes.
+
+    A choice of values is a network: `space.make({"resolution": 160, "stage2.depth": 3})`.
+    """
+
+    __slots__ = ("_native", "_text")
+
+    def __init__(self, path: Path) -> None:
+        """Reads a file. Raises BadInput."""
+        with open(path, encoding="utf-8") as file:
+            self._text = (file.read(), os.fspath(path))
+        self._native = _native.NetworkSpace.parse(*self._text)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "space") -> NetworkSpace:
+        """A space from YAML. `name` is for messages. Raises BadInput."""
+        space = cls.__new__(cls)
+        space._text = (text, name)
+        space._native = _native.NetworkSpace.parse(text, name)
+        return space
+
+    @property
+    def name(self) -> str:
+        """The name that the file states."""
+        return self._native.name
+
+    @property
+    def parameters(self) -> dict[str, list[int]]:
+        """The values of each parameter, in the order of the file; the first is the default."""
+        return dict(self._native.parameters)
+
+    def make(self, choice: Mapping[str, int]) -> Network:
+        """The network of a choice; parameters that it leaves out have their defaults.
+
+        Raises BadInput for names and values that the space does not have.
+        """
+        return Network(self._native.make(list(choice.items())))
+
+    def __repr__(self) -> str:
+        return f"<NetworkSpace {self.name}: {len(self.parameters)} parameters>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NetworkSpace.parse, self._text
+
+
 def load_network(
     path: Path,
     *,

@@ -17,6 +17,7 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/choices/kept_prices.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/limit_search.h"
@@ -104,7 +105,9 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
   const tiling::Engines engines(options.engines.begin(), options.engines.end());
   const tiling::CachedEngines own(options.cached != nullptr ? tiling::Engines() : engines);
   const tiling::CachedEngines& cached = options.cached != nullptr ? *options.cached : own;
-  auto prices = std::make_unique<choices::PriceStore>();
+  const std::shared_ptr<choices::PriceStore> kept =
+      options.prices != nullptr ? options.prices->Of(options.objective) : nullptr;
+  auto prices = kept == nullptr ? std::make_unique<choices::PriceStore>() : nullptr;
   const paths::NetworkContext network_context{
       .graph = graph,
       .profile = profile,
@@ -116,7 +119,7 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
       .previous = options.previous,
       .constraints = options.constraints,
       .keeping = options.keeping,
-      .prices = prices.get()};
+      .prices = kept != nullptr ? kept.get() : prices.get()};
   auto search = std::make_unique<driver::OrderSearch>(network_context, options, lower_bounds);
   base::Expected<answer::PartitionResult> result = search->Run();
   base::FreeUnlessAtEnd(std::move(search), network_context.stop);

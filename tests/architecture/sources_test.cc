@@ -23,7 +23,7 @@ const std::map<std::string, int>& Levels() {
   static const std::map<std::string, int> levels = {
       {"base", 0}, {"problem", 1}, {"hw_profiles", 2}, {"graph", 2},
       {"plan", 3}, {"encoder", 3}, {"search", 4},      {"report", 5},
-      {"api", 6},  {"explore", 7}, {"cli", 8}};
+      {"api", 6},  {"explore", 7}, {"serve", 7},       {"cli", 8}};
   return levels;
 }
 

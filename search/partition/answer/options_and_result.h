@@ -24,6 +24,10 @@
 #include "tessera/search/tiling/candidate_search.h"
 #include "tessera/search/tiling/engine_cache.h"
 
+namespace tessera::search::partition::choices {
+class KeptPrices;
+}
+
 // Options and results of searches for partitions.
 namespace tessera::search::partition::answer {
 
@@ -61,6 +65,9 @@ struct PartitionOptions {
   // The same engines with their cache of earlier searches; nullptr: this search starts with an
   // empty cache. Affects the time, never the plan.
   const tiling::CachedEngines* cached = nullptr;
+  // Prices of earlier searches on this profile; nullptr: this search starts without any. Affects
+  // the time, never the plan.
+  choices::KeptPrices* prices = nullptr;
   uint64_t seed = 0;    // of the engines; recorded in the plan
   int threads = 1;      // affects the time, never the plan
   base::Budget budget;  // for each query to an engine

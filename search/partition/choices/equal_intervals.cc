@@ -115,9 +115,14 @@ std::vector<int> PriceStore::NumbersOf(std::span<const graph::Tensor> tensors) {
 }
 
 std::shared_ptr<SharedPrices> PriceStore::PricesOf(std::vector<int64_t> description) {
+  constexpr size_t kWordsOfPrice = 32;  // words that take as much space as a configuration
   const std::lock_guard lock(mutex_);
+  const auto size = static_cast<int64_t>(description.size() / kWordsOfPrice) + 1;
   std::shared_ptr<SharedPrices>& prices = prices_[std::move(description)];
-  if (prices == nullptr) prices = std::make_shared<SharedPrices>(room_);
+  if (prices == nullptr) {
+    prices = std::make_shared<SharedPrices>(room_);
+    if (sharing_ == Sharing::kManySearches) room_->fetch_sub(size);
+  }
   return prices;
 }
 
@@ -281,8 +286,9 @@ EqualIntervals::EqualIntervals(const graph::Graph& graph, std::span<const graph:
 std::shared_ptr<SharedPrices> EqualIntervals::PricesOf(
     graph::Interval interval, std::span<const encoder::program::Policy> policies,
     encoder::program::TilesMade made, bool holds_back) const {
-  if (once_[static_cast<size_t>(interval.last) + 1] > once_[static_cast<size_t>(interval.first)])
-    return nullptr;
+  const bool has_unique =
+      once_[static_cast<size_t>(interval.last) + 1] > once_[static_cast<size_t>(interval.first)];
+  if (has_unique && store_.SharedBy() == PriceStore::Sharing::kOneSearch) return nullptr;
   Description description(*this, interval, policies);
   description.Add(static_cast<int64_t>(made));
   description.Add(holds_back ? 1 : 0);

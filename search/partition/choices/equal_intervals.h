@@ -52,14 +52,22 @@ class SharedPrices {
 };
 
 // What the orders of one network, and networks rewritten from it, share during one search: profile,
-// objective and limits are the same for all users. Thread-safe.
+// objective and limits are the same for all users. Searches of several networks may share one, if
+// their costs do not depend on the network. Thread-safe.
 class PriceStore {
  public:
   // About 120 MB of prices.
   static constexpr int64_t kMostConfigurations = 400'000;
 
-  explicit PriceStore(int64_t most = kMostConfigurations)
-      : room_(std::make_shared<std::atomic<int64_t>>(most)) {}
+  // Which intervals may occur again: in one search, those whose operators occur more than once.
+  enum class Sharing : uint8_t { kOneSearch, kManySearches };
+
+  explicit PriceStore(int64_t most = kMostConfigurations, Sharing sharing = Sharing::kOneSearch)
+      : room_(std::make_shared<std::atomic<int64_t>>(most)), sharing_(sharing) {}
+
+  // Whether it keeps no more prices. Descriptions have a part of the room.
+  bool IsFull() const { return room_->load() <= 0; }
+  Sharing SharedBy() const { return sharing_; }
 
   // Numbers of operators without their names and operands, and of tensors without their names.
   std::vector<int> NumbersOf(std::span<const graph::Operator> operators);
@@ -84,6 +92,7 @@ class PriceStore {
   Distinct<graph::Tensor> tensors_;
   std::unordered_map<std::vector<int64_t>, std::shared_ptr<SharedPrices>, Hash> prices_;
   std::shared_ptr<std::atomic<int64_t>> room_;
+  Sharing sharing_;
 };
 
 // Describes intervals of one network.
@@ -93,8 +102,8 @@ class EqualIntervals {
   EqualIntervals(const graph::Graph& graph, std::span<const graph::Usage> usages,
                  const hw_profiles::Profile& profile, PriceStore& store);
 
-  // The prices that the interval shares under these policies; nullptr if some operator of it
-  // occurs only once, or if its description would be long.
+  // The prices that the interval shares under these policies; nullptr if it cannot occur again
+  // (PriceStore::Sharing), or if its description would be long.
   std::shared_ptr<SharedPrices> PricesOf(graph::Interval interval,
                                          std::span<const encoder::program::Policy> policies,
                                          encoder::program::TilesMade made, bool holds_back) const;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tessera/call.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/store.h"
+
+// One store of several that explored the same specification, in pieces or as a whole.
+namespace tessera::explore {
+
+struct MergeOptions {
+  int threads = 1;
+  Canceller canceller = {};
+  std::function<void(std::string_view line)> progress = {};
+};
+
+struct MergeReport {
+  size_t answers = 0;                     // in the merged store
+  size_t planned = 0;                     // that no store had
+  std::vector<std::string> missing = {};  // pieces that are not done; then there is no document
+  std::optional<Json> document = {};      // of the exploration
+};
+
+// Adds all that the stores hold to `output`, in one step: a store that holds some of it already, or
+// all, or none. Then makes the document of the exploration, if all pieces are done; pairs that it
+// needs and no piece planned are planned. Refuses stores that have no specification in common, and
+// answers of one question that differ; nothing is written then. nullopt if it was cancelled.
+base::Expected<std::optional<MergeReport>> Merge(const std::vector<std::string>& stores,
+                                                 const std::string& output,
+                                                 const MergeOptions& options);
+
+}  // namespace tessera::explore

@@ -1,0 +1,246 @@
+#include "tessera/explore/shard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "tessera/explore/attempts.h"
+#include "tessera/explore/exploration.h"
+#include "tessera/explore/objectives.h"
+#include "tessera/explore/output.h"
+
+namespace tessera::explore {
+namespace {
+
+// Plans in a round, at least.
+constexpr size_t kPlansAtOnce = 8;
+
+double TileCapacityOf(const Point& point) {
+  const Json document = point.Document();
+  const std::string memory = document.value("tile_memory", "");
+  const auto memories = document.find("memories");
+  if (memories == document.end() || !memories->contains(memory)) return 1;
+  return std::max(1.0, memories->at(memory).value("capacity_bytes", 1.0));
+}
+
+// Chooses the open pairs of the piece, those with the least bounds first, and pairs of other pieces
+// that the store knows the answers of.
+class PieceChooser final : public Chooser {
+ public:
+  // `is_mine`: by pair. Everything must outlive it.
+  PieceChooser(const Spec& spec, const Store& store, const Planner& planner,
+               std::vector<bool> is_mine)
+      : spec_(spec), store_(store), planner_(planner), is_mine_(std::move(is_mine)) {}
+
+  std::vector<size_t> Choose(const Exploration& so_far, size_t /*most*/) override {
+    std::vector<std::pair<double, size_t>> mine;
+    for (size_t i = 0; i < so_far.pairs.size(); ++i) {
+      if (is_mine_[i] && so_far.pairs[i].IsOpen())
+        mine.emplace_back(PriorityOf(so_far.pairs[i]), i);
+    }
+    if (mine.empty()) return {};
+    std::sort(mine.begin(), mine.end());
+    std::vector<size_t> round = KnownToOthers(so_far);
+    for (size_t i = 0; i < mine.size() && i * spec_.metrics.size() < kPlansAtOnce; ++i)
+      round.push_back(mine[i].second);
+    return round;
+  }
+
+ private:
+  static double PriorityOf(const Pair& pair) {
+    double sum = 0;
+    for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
+    return sum;
+  }
+
+  // Looks only after another process wrote.
+  std::vector<size_t> KnownToOthers(const Exploration& so_far) {
+    std::vector<size_t> known;
+    const std::vector<Store::Row> rows = store_.Query("PRAGMA data_version", {});
+    const std::string version = rows.empty() ? "" : rows.front().front();
+    if (version == seen_) return known;
+    seen_ = version;
+    for (size_t i = 0; i < so_far.pairs.size(); ++i) {
+      const Pair& pair = so_far.pairs[i];
+      if (is_mine_[i] || !pair.IsOpen()) continue;
+      const bool is_known =
+          std::all_of(spec_.metrics.begin(), spec_.metrics.end(), [&](const std::string& metric) {
+            return store_.FindAnswer(planner_.KeyOf({pair.of, metric})).has_value();
+          });
+      if (is_known) known.push_back(i);
+    }
+    return known;
+  }
+
+  const Spec& spec_;
+  const Store& store_;
+  const Planner& planner_;
+  std::vector<bool> is_mine_;
+  std::string seen_;  // the version of the store
+};
+
+class Shard {
+ public:
+  Shard(const Spec& spec, const Store& store, const ShardOptions& options)
+      : spec_(spec), store_(store), options_(options) {}
+
+  base::Expected<std::optional<ShardReport>> Run(const std::string& text) {
+    const base::Expected<std::vector<Point>> points = spec_.space.Enumerate();
+    if (!points) return base::Unexpected(points.error());
+    const base::Expected<std::vector<double>> areas = FindAreas(spec_, *points);
+    if (!areas) return base::Unexpected(areas.error());
+    const std::string digest = DigestOf(spec_, *points, *areas, options_.plan_all);
+    Register(digest, text);
+    const Attempts attempts(store_);
+    if (options_.retry_failed) attempts.Forget();
+    Planner planner(spec_, *points, store_,
+                    {.threads = options_.threads, .canceller = options_.canceller});
+    if (const auto fault = planner.Load()) return base::Unexpected(*fault);
+    base::Expected<std::vector<bool>> mine = FindMine(*points, planner);
+    if (!mine) return base::Unexpected(mine.error());
+    if (options_.canceller.IsCancelled()) return std::optional<ShardReport>();
+    PieceChooser chooser(spec_, store_, planner, *mine);
+    RunOptions run;
+    run.threads = options_.threads;
+    run.canceller = options_.canceller;
+    run.plan_all = options_.plan_all;
+    run.chooser = &chooser;
+    run.attempts = &attempts;
+    run.progress = options_.progress;
+    const auto found = Explore(spec_, store_, run);
+    if (!found) return base::Unexpected(found.error());
+    if (!*found) return std::optional<ShardReport>();
+    AddPiece("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?, 1)", digest);
+    if (auto fault = store_.Fault()) return base::Unexpected(*fault);
+    return std::optional(ReportOf(**found, *mine));
+  }
+
+ private:
+  void Register(const std::string& digest, const std::string& text) const {
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::absolute(spec_.file, error);
+    MakeShardTables(store_);
+    store_.Query("INSERT OR REPLACE INTO specifications VALUES (?, ?, ?, ?)",
+                 {digest, text, error ? spec_.file : file.string(), options_.plan_all ? "1" : "0"});
+    AddPiece("INSERT OR IGNORE INTO pieces VALUES (?, ?, ?, 0)", digest);
+  }
+
+  void AddPiece(std::string_view sql, const std::string& digest) const {
+    store_.Query(
+        sql, {digest, std::to_string(options_.piece.index), std::to_string(options_.piece.count)});
+  }
+
+  // A part is a pair, or a point with all networks where the set has a front: its points need the
+  // answers of all networks.
+  base::Expected<std::vector<bool>> FindMine(const std::vector<Point>& points,
+                                             const Planner& planner) const {
+    std::vector<PairOf> pairs;
+    for (size_t network = 0; network < spec_.networks.size(); ++network) {
+      for (size_t point = 0; point < points.size(); ++point) {
+        if (planner.FaultOf(point) == nullptr) pairs.push_back({network, point});
+      }
+    }
+    const auto bounds = planner.FindBounds(pairs);
+    if (!bounds) return base::Unexpected(bounds.error());
+    const std::vector<double> costs = PredictCosts(spec_, points, planner, pairs, *bounds);
+    const bool by_point = spec_.wants_set_front;
+    const auto part_of = [&](const PairOf& pair) {
+      return by_point ? pair.point : pair.network * points.size() + pair.point;
+    };
+    std::vector<double> parts(by_point ? points.size() : spec_.networks.size() * points.size());
+    for (size_t i = 0; i < pairs.size(); ++i) parts[part_of(pairs[i])] += costs[i];
+    const std::vector<size_t> pieces = DivideParts(parts, options_.piece.count);
+    std::vector<bool> mine(spec_.networks.size() * points.size());
+    for (const PairOf& pair : pairs)
+      mine[pair.network * points.size() + pair.point] =
+          pieces[part_of(pair)] == options_.piece.index;
+    return mine;
+  }
+
+  ShardReport ReportOf(const Exploration& found, const std::vector<bool>& mine) const {
+    ShardReport report;
+    for (size_t i = 0; i < found.pairs.size(); ++i) {
+      if (!mine[i]) continue;
+      const Pair& pair = found.pairs[i];
+      ++report.pairs;
+      ++(pair.settled == Settled::kPlanned ? report.planned : report.skipped);
+      for (const Answer& answer : pair.answers) {
+        if (answer.outcome != kFailed) continue;
+        report.failed.push_back(spec_.networks[pair.of.network].name + " on point " +
+                                std::to_string(pair.of.point) + ", " + answer.metric +
+                                " minimised: " + answer.reason);
+      }
+    }
+    return report;
+  }
+
+  const Spec& spec_;
+  const Store& store_;
+  const ShardOptions& options_;
+};
+
+}  // namespace
+
+std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
+                                 const Planner& planner, std::span<const PairOf> pairs,
+                                 std::span<const Planner::Figures> bounds) {
+  std::vector<double> capacities;
+  capacities.reserve(points.size());
+  for (const Point& point : points) capacities.push_back(TileCapacityOf(point));
+  std::vector<double> costs;
+  costs.reserve(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto bytes = bounds[i].find("off_chip_bytes");
+    const double moved = bytes == bounds[i].end() ? 0 : bytes->second;
+    costs.push_back(static_cast<double>(spec.metrics.size()) *
+                    static_cast<double>(planner.NetworkAt(pairs[i].network).OperatorCount()) *
+                    std::log2(2 + moved / capacities[pairs[i].point]));
+  }
+  return costs;
+}
+
+base::Expected<std::optional<ShardReport>> ExploreShard(const Spec& spec, const std::string& text,
+                                                        const Store& store,
+                                                        const ShardOptions& options) {
+  return Shard(spec, store, options).Run(text);
+}
+
+void MakeShardTables(const Store& store) {
+  store.Query(
+      "CREATE TABLE IF NOT EXISTS specifications (digest TEXT PRIMARY KEY, text TEXT, file TEXT,"
+      " plan_all TEXT) WITHOUT ROWID",
+      {});
+  store.Query(
+      "CREATE TABLE IF NOT EXISTS pieces (digest TEXT, piece INTEGER, count INTEGER, done INTEGER,"
+      " PRIMARY KEY (digest, piece, count)) WITHOUT ROWID",
+      {});
+}
+
+std::vector<StoredSpec> FindSpecs(const Store& store) {
+  MakeShardTables(store);
+  std::vector<StoredSpec> specs;
+  for (const Store::Row& row : store.Query("SELECT * FROM specifications ORDER BY digest", {})) {
+    StoredSpec& spec = specs.emplace_back(StoredSpec{row[0], row[1], row[2], row[3] == "1", {}});
+    // Pieces of one division suffice.
+    for (const Store::Row& division : store.Query(
+             "SELECT count, count(*) FROM pieces WHERE digest = ? GROUP BY count ORDER BY count",
+             {spec.digest})) {
+      spec.missing.clear();
+      std::set<std::string> done;
+      for (const Store::Row& piece :
+           store.Query("SELECT piece FROM pieces WHERE digest = ? AND count = ? AND done = 1",
+                       {spec.digest, division[0]}))
+        done.insert(piece[0]);
+      for (size_t i = 1; i <= std::stoul(division[0]); ++i) {
+        if (!done.contains(std::to_string(i)))
+          spec.missing.push_back(std::to_string(i) + "/" + division[0]);
+      }
+      if (spec.missing.empty()) break;
+    }
+  }
+  return specs;
+}
+
+}  // namespace tessera::explore

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <tessera/call.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/explore/pieces.h"
+#include "tessera/explore/planner.h"
+#include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
+
+// A piece of an exploration, for one of several processes. The pieces are disjoint, and together
+// they are all pairs.
+//
+//     spec --> pairs --> costs --> piece 1 --> store --.
+//                             '--> piece 2 --> store --+--> merge.h --> the document of one process
+//                             '--> piece 3 --> store --'
+//
+// A piece plans its pairs as an exploration does, and skips a pair for the same reasons. In a
+// common store it also sees what the others found. What a piece skips depends on what it knows, so
+// it is no answer: the document is made from all answers afterwards, by the rules of exploration.h,
+// and the few pairs that those want and no piece planned are planned then.
+namespace tessera::explore {
+
+struct ShardOptions {
+  Piece piece;
+  int threads = 1;
+  Canceller canceller = {};
+  bool plan_all = false;
+  bool retry_failed = false;  // asks again what failed before
+  std::function<void(std::string_view line)> progress = {};
+};
+
+struct ShardReport {
+  size_t pairs = 0;  // of the piece
+  size_t planned = 0;
+  size_t skipped = 0;                    // proven to add nothing, or no profile
+  std::vector<std::string> failed = {};  // pairs with an answer "failed", with the reason
+};
+
+// About how long each pair takes, in no unit. Grows with the operators, and with the bytes that
+// must cross the border of the tile memory for each byte of it: both make more tiles to look at.
+std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
+                                 const Planner& planner, std::span<const PairOf> pairs,
+                                 std::span<const Planner::Figures> bounds);
+
+// nullopt if it was cancelled; what was found out until then is in the store, as are the
+// specification and, at the end, that the piece is done.
+base::Expected<std::optional<ShardReport>> ExploreShard(const Spec& spec, const std::string& text,
+                                                        const Store& store,
+                                                        const ShardOptions& options);
+
+// What a store holds of a specification.
+struct StoredSpec {
+  std::string digest;
+  std::string text;
+  std::string file;  // absolute: other files are relative to its folder
+  bool plan_all = false;
+  std::vector<std::string> missing = {};  // pieces that are not done: "2/4"
+};
+
+// The tables of this file: specifications (digest, text, file, plan_all) and pieces (digest, piece,
+// count, done).
+void MakeShardTables(const Store& store);
+
+// The specifications of pieces, by digest.
+std::vector<StoredSpec> FindSpecs(const Store& store);
+
+}  // namespace tessera::explore

@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/base/text.h"
+#include "tessera/graph/import/common/format.h"
+#include "tessera/graph/import/space/space.h"
+#include "tessera/graph/import/yaml/network_yaml.h"
+
+// The networks of a space, as text of the usual format.
+namespace tessera::graph::import::space {
+namespace {
+
+// Operators in flow style, one a line.
+class Lines {
+ public:
+  void Add(const std::string& id, const std::string& kind, const std::string& inputs,
+           const std::string& rest = "") {
+    text_ += fmt::format("  - {{id: {}, kind: {}, inputs: [{}]{}}}\n", id, kind, inputs, rest);
+  }
+  const std::string& Text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Sandler et al., "MobileNetV2", 2018: multiples of 8, not below nine tenths.
+int64_t Scaled(int64_t channels, int64_t percent) {
+  const int64_t wanted = channels * percent;
+  int64_t scaled = std::max<int64_t>(8, (wanted + 400) / 800 * 8);
+  if (scaled * 1000 < wanted * 9) scaled += 8;
+  return scaled;
+}
+
+}  // namespace
+
+base::Diagnostic Space::Refusal(std::string message, std::string expected) const {
+  base::Diagnostic fault;
+  fault.file = file_;
+  fault.message = std::move(message);
+  fault.expected = std::move(expected);
+  return fault;
+}
+
+int64_t Space::ValueOf(const Choice& choice, const std::string& name) const {
+  if (const auto chosen = choice.find(name); chosen != choice.end()) return chosen->second;
+  if (const auto fixed = fixed_.find(name); fixed != fixed_.end()) return fixed->second;
+  return std::find_if(parameters_.begin(), parameters_.end(),
+                      [&name](const Parameter& each) { return each.name == name; })
+      ->values.front();
+}
+
+base::Expected<std::string> Space::Write(const Choice& choice) const {
+  for (const auto& [name, value] : choice) {
+    const auto parameter =
+        std::find_if(parameters_.begin(), parameters_.end(),
+                     [wanted = &name](const Parameter& each) { return each.name == *wanted; });
+    if (parameter == parameters_.end()) {
+      std::vector<std::string_view> names;
+      for (const Parameter& each : parameters_) names.push_back(each.name);
+      base::Diagnostic fault = Refusal("the space has no parameter '" + name + "'",
+                                       names.empty() ? "none" : base::Join(names));
+      fault.hint = base::DidYouMean(name, names);
+      return base::Unexpected(fault);
+    }
+    const std::vector<int64_t>& values = parameter->values;
+    if (std::find(values.begin(), values.end(), value) == values.end())
+      return base::Unexpected(Refusal(fmt::format("'{}' is {}", name, value),
+                                      fmt::format("one of {}", fmt::join(values, ", "))));
+  }
+  if (family_ == Family::kTransformer) return WriteTransformer(choice);
+  return WriteInvertedResidual(choice);
+}
+
+// Each block widens, filters depthwise, and narrows; with a sum where nothing changes its shape.
+// Howard et al., "Searching for MobileNetV3", 2019, without squeeze and excitation.
+std::string Space::WriteInvertedResidual(const Choice& choice) const {
+  const int64_t width = ValueOf(choice, "width");
+  const int64_t resolution = ValueOf(choice, "resolution");
+  Lines lines;
+  int64_t channels = Scaled(stem_channels_, width);
+  lines.Add(
+      "stem", "conv", "image",
+      fmt::format(", out_channels: {}, kernel: 3, stride: {}, pads: same", channels, stem_stride_));
+  std::string before = "stem";
+  for (const Part& stage : stages_) {
+    const int64_t depth = ValueOf(choice, stage.name + ".depth");
+    for (int64_t block = 1; block <= depth; ++block) {
+      const std::string name = fmt::format("{}.block{}", stage.name, block);
+      const std::string id = fmt::format("{}_block{}", stage.name, block);
+      const int64_t inner = channels * ValueOf(choice, name + ".expansion");
+      const int64_t outer = Scaled(stage.channels, width);
+      const int64_t stride = block == 1 ? stage.stride : 1;
+      lines.Add(id + "_expand", "conv", before,
+                fmt::format(", out_channels: {}, kernel: 1", inner));
+      lines.Add(id + "_filter", "depthwise", id + "_expand",
+                fmt::format(", kernel: {}, stride: {}, pads: same",
+                            ValueOf(choice, name + ".kernel"), stride));
+      lines.Add(id + "_project", "conv", id + "_filter",
+                fmt::format(", out_channels: {}, kernel: 1", outer));
+      std::string after = id + "_project";
+      if (stride == 1 && outer == channels) {
+        lines.Add(id + "_sum", "elementwise", before + ", " + after, ", function: add");
+        after = id + "_sum";
+      }
+      before = after;
+      channels = outer;
+    }
+  }
+  lines.Add("head", "conv", before,
+            fmt::format(", out_channels: {}, kernel: 1", Scaled(head_channels_, width)));
+  lines.Add("pool", "global_pool", "head", ", keep_axes: false");
+  lines.Add("classes", "matmul", "pool", fmt::format(", columns: {}", classes_));
+  return fmt::format(
+      "schema: 1\nname: {}\ndtype: {}\ninputs:\n  - {{id: image, shape: [1, 3, {}, {}]}}\n"
+      "operators:\n{}outputs: [classes]\n",
+      name_, dtype_, resolution, resolution, lines.Text());
+}
+
+// Encoder layers with norms behind the sums: Vaswani et al., "Attention Is All You Need", 2017.
+base::Expected<std::string> Space::WriteTransformer(const Choice& choice) const {
+  const int64_t sequence = ValueOf(choice, "sequence");
+  const int64_t width = ValueOf(choice, "width");
+  Lines lines;
+  std::string before = "tokens";
+  for (int64_t layer = 1; layer <= ValueOf(choice, "layers"); ++layer) {
+    const std::string name = fmt::format("layer{}", layer);
+    const int64_t heads = ValueOf(choice, name + ".heads");
+    if (width % heads != 0)
+      return base::Unexpected(
+          Refusal(fmt::format("{} heads of {} do not divide {} channels", heads, name, width),
+                  "a number of heads that divides the width"));
+    const std::string id = name + "_";
+    const std::string columns = fmt::format(", columns: {}", width);
+    const std::string split = fmt::format(", shape: [{}, {}, {}]", sequence, heads, width / heads);
+    for (const char* role : {"query", "key", "value"}) {
+      lines.Add(id + role, "matmul", before, columns);
+      lines.Add(id + role + "_heads", "reshape", id + role, split);
+    }
+    lines.Add(id + "scores", "matmul", id + "query_heads, " + id + "key_heads",
+              ", first_axes: [1, 0, 2], second_axes: [1, 2, 0]");
+    lines.Add(id + "attention", "softmax", id + "scores", ", axis: 2");
+    lines.Add(id + "mixed", "matmul", id + "attention, " + id + "value_heads",
+              ", second_axes: [1, 0, 2], result_axes: [1, 0, 2]");
+    lines.Add(id + "joined", "reshape", id + "mixed",
+              fmt::format(", shape: [1, {}, {}]", sequence, width));
+    lines.Add(id + "projected", "matmul", id + "joined", columns);
+    lines.Add(id + "attention_sum", "elementwise", before + ", " + id + "projected",
+              ", function: add");
+    lines.Add(id + "attention_norm", "layer_norm", id + "attention_sum", ", axis: 2");
+    lines.Add(id + "widened", "matmul", id + "attention_norm",
+              fmt::format(", columns: {}, activation: gelu",
+                          width * ValueOf(choice, name + ".mlp_ratio")));
+    lines.Add(id + "narrowed", "matmul", id + "widened", columns);
+    lines.Add(id + "sum", "elementwise", id + "attention_norm, " + id + "narrowed",
+              ", function: add");
+    lines.Add(id + "norm", "layer_norm", id + "sum", ", axis: 2");
+    before = id + "norm";
+  }
+  return fmt::format(
+      "schema: 1\nname: {}\ndtype: {}\ninputs:\n  - {{id: tokens, shape: [1, {}, {}]}}\n"
+      "operators:\n{}outputs: [{}]\n",
+      name_, dtype_, sequence, width, lines.Text(), before);
+}
+
+namespace {
+
+base::Expected<common::Import> Read(std::string_view text, const std::string& file_name,
+                                    const common::ImportOptions& options) {
+  const base::Expected<Space> space = Space::Parse(std::string(text), file_name);
+  if (!space) return base::Unexpected(space.error());
+  const base::Expected<std::string> network = space->Write(options.dims);
+  if (!network) return base::Unexpected(network.error());
+  base::Expected<Graph> graph = yaml::ReadNetwork(*network, file_name);
+  if (!graph) return base::Unexpected(graph.error());
+  return common::Import{.graph = *std::move(graph)};
+}
+
+}  // namespace
+
+extern const common::NetworkFormat kFormat = {
+    .name = "spaces",
+    .suffix = ".space",
+    .example = "mobilenet.space --dim resolution=160",
+    .takes_options = true,
+    .recognizes = [](std::string_view) { return false; },
+    .read = Read,
+};
+
+}  // namespace tessera::graph::import::space

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "tessera/plan/plan.h"
+#include "tessera/search/partition/choices/equal_intervals.h"
+
+namespace tessera::search::partition::choices {
+
+// Prices that searches of several networks on one profile share. A network that differs from an
+// earlier one in a block has the prices of all intervals outside of that block and its neighbours.
+// Prices depend on the objective and its limits, so each objective has a store of its own. One
+// with several weights has none: it divides each metric by a bound of the network. Thread-safe.
+class KeptPrices {
+ public:
+  explicit KeptPrices(int64_t most_configurations) : most_(most_configurations / kMostObjectives) {}
+
+  // The store of this objective; nullptr if its costs depend on the network. A full store is
+  // replaced by an empty one. Stays valid while the caller holds it.
+  std::shared_ptr<PriceStore> Of(const plan::Objective& objective);
+
+  void Clear();
+
+ private:
+  static constexpr size_t kMostObjectives = 4;
+  using Key = std::pair<std::map<std::string, double>, std::map<std::string, double>>;
+
+  const int64_t most_;
+  std::mutex mutex_;
+  std::list<std::pair<Key, std::shared_ptr<PriceStore>>> stores_;  // used last first
+};
+
+}  // namespace tessera::search::partition::choices

@@ -1,0 +1,312 @@
+#include "tessera/serve/answerer.h"
+
+#include <tessera/tessera.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "tessera/base/files.h"
+#include "tessera/base/json_document.h"
+
+namespace tessera::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of the library, by CallStatus.
+constexpr std::array<std::string_view, 5> kCodes = {"ok", "bad_input", "unsupported", "stopped",
+                                                    "internal"};
+
+Json AsJson(std::string_view code, const Error& error) {
+  Json json = {{"code", code}, {"message", error.message}};
+  const auto add = [&json](const char* key, const std::string& value) {
+    if (!value.empty()) json[key] = value;
+  };
+  add("file", error.file);
+  if (error.line > 0) json["line"] = error.line;
+  if (error.column > 0) json["column"] = error.column;
+  add("pointer", error.pointer);
+  add("expected", error.expected);
+  add("found", error.found);
+  add("hint", error.hint);
+  return json;
+}
+
+std::string Line(const std::string& id, bool is_ok, const Json& rest) {
+  std::string line = "{\"id\":" + id + ",\"ok\":" + (is_ok ? "true" : "false");
+  const std::string text = base::WriteJsonLine(rest);
+  return line + (rest.empty() ? "" : ",") + text.substr(1) + "\n";
+}
+
+std::string LineOfError(const std::string& id, std::string_view code, const Error& error) {
+  return Line(id, false, {{"error", AsJson(code, error)}});
+}
+
+// Nothing is allocated for it.
+constexpr std::string_view kOutOfMemory =
+    ",\"ok\":false,\"error\":{\"code\":\"stopped\",\"message\":\"out of memory\"}}\n";
+
+Json MetricsOf(const std::vector<PlanMetric>& metrics) {
+  Json json = Json::object();
+  for (const PlanMetric& metric : metrics)
+    json[metric.name] = {{"value", metric.value}, {"at_least", metric.lower_bound}};
+  return json;
+}
+
+Json BoundsOf(const std::vector<MetricValue>& bounds) {
+  Json json = Json::object();
+  for (const auto& [name, value] : bounds) json[name] = value;
+  return json;
+}
+
+// What every answer about a question has.
+Json Begin(Outcome outcome, const std::string& reason, bool stopped) {
+  Json json = {{"outcome", NameOf(outcome)}};
+  if (!reason.empty()) json["reason"] = reason;
+  if (stopped) json["stopped"] = true;
+  return json;
+}
+
+Error AsError(const base::Diagnostic& fault) {
+  Error error;
+  error.status = CallStatus::kBadInput;
+  error.message = fault.message;
+  error.file = fault.file;
+  error.line = fault.line;
+  error.column = fault.column;
+  error.pointer = fault.pointer;
+  error.expected = fault.expected;
+  error.found = fault.found;
+  error.hint = fault.hint;
+  return error;
+}
+
+// The text of a document.
+Result<std::string> TextOf(const Document& document) {
+  if (!document.IsFile()) return document.text;
+  base::Expected<std::string> text = base::ReadInput(document.file);
+  if (text) return *std::move(text);
+  return AsError(text.error());
+}
+
+// The value of an earlier request with the same key, or that of `make`, which is then kept.
+template <typename Value, typename Make>
+Result<Value> FindOr(std::list<std::pair<std::string, Value>>& known, size_t most,
+                     const std::string& key, const Make& make) {
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&key](const auto& each) { return each.first == key; });
+  if (found != known.end()) {
+    known.splice(known.begin(), known, found);
+    return known.front().second;
+  }
+  Result<Value> value = make();
+  if (!value) return value;
+  if (known.size() == most) known.pop_back();
+  known.emplace_front(key, *value);
+  return value;
+}
+
+template <typename Value, typename Read>
+Result<Value> ReadOr(std::list<std::pair<std::string, Value>>& known, const Document& document,
+                     const Read& read) {
+  constexpr size_t kMost = 64;
+  const Result<std::string> text = TextOf(document);
+  if (!text) return text.Error();
+  return FindOr(known, kMost, document.file + "\n" + *text, [&] { return read(*text); });
+}
+
+}  // namespace
+
+std::string AnswerToError(const std::string& id, const Error& error) {
+  return LineOfError(id, kCodes[static_cast<size_t>(error.status)], error);
+}
+
+Answerer::Answerer(const AnswererOptions& options)
+    : options_(options), session_(SessionOptions{options.most_bytes / 2}) {}
+
+std::string Answerer::Answer(const Request& request, const Canceller& canceller) {
+  try {
+    if (request.fault) return LineOfError(request.id, "bad_request", AsError(*request.fault));
+    Result<std::string> line = AnswerTo(request, canceller);
+    return line ? *std::move(line) : AnswerToError(request.id, line.Error());
+  } catch (const std::bad_alloc&) {
+    session_.Clear();
+    evaluators_.clear();
+    return "{\"id\":" + request.id + std::string(kOutOfMemory);
+  } catch (const std::exception& exception) {
+    Error error;
+    error.message = exception.what();
+    return AnswerToError(request.id, error);
+  }
+}
+
+Result<std::string> Answerer::AnswerTo(const Request& request, const Canceller& canceller) {
+  switch (request.method) {
+    case Method::kPlan:
+      return Plan(request, canceller);
+    case Method::kEvaluate:
+    case Method::kEvaluateAtMost:
+      return Evaluate(request, canceller);
+    case Method::kAllocate:
+      return Allocate(request, canceller);
+    case Method::kCheck:
+      return Check(request, canceller);
+    case Method::kPing:
+      return Line(request.id, true, {{"version", Version()}});
+    case Method::kCancel:
+    case Method::kQuit:
+      break;
+  }
+  return Line(request.id, true, Json::object());
+}
+
+void Answerer::Limit(const Request& request, const Canceller& canceller,
+                     CallOptions& options) const {
+  options.threads = options_.threads;
+  options.memory_limit = options_.memory_limit;
+  options.timeout_s = request.timeout_s;
+  options.canceller = canceller;
+}
+
+Result<Network> Answerer::NetworkOf(const Document& document) {
+  return ReadOr(networks_, document,
+                [&](const std::string& text) { return Network::Parse(text, document.file); });
+}
+
+// A file may extend others, so its text alone does not say what it is.
+Result<Profile> Answerer::ProfileOf(const Document& document) {
+  if (document.IsFile()) return Profile::Load(document.file);
+  return ReadOr(profiles_, document,
+                [&](const std::string& text) { return Profile::Parse(text, document.file); });
+}
+
+Result<std::string> Answerer::Plan(const Request& request, const Canceller& canceller) {
+  const Result<Network> network = NetworkOf(*request.network);
+  if (!network) return network.Error();
+  const Result<Profile> profile = ProfileOf(request.profiles.front());
+  if (!profile) return profile.Error();
+  PlanOptions options = request.plan_options;
+  Limit(request, canceller, options);
+  const Result<PlanAnswer> answer = session_.MakePlan(*network, *profile, options);
+  if (!answer) return answer.Error();
+  Json json = Begin(answer->outcome, answer->reason, answer->stopped);
+  if (!answer->explanation.empty()) json["explanation"] = answer->explanation;
+  if (!answer->remedies.empty()) json["remedies"] = answer->remedies;
+  if (answer->plan) {
+    json["score"] = answer->plan->Score();
+    json["bound"] = answer->plan->Bound();
+    json["metrics"] = MetricsOf(answer->plan->Metrics());
+    json["subgraphs"] = answer->plan->Subgraphs().size();
+    if (!request.wants_document) return Line(request.id, true, json);
+    const Result<std::string> document = answer->plan->Render("json");
+    if (!document) return document.Error();
+    json["document"] = Json::parse(*document);
+  }
+  return Line(request.id, true, json);
+}
+
+// One for the profiles and options of the request.
+Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
+  constexpr size_t kMost = 2;
+  std::vector<Profile> profiles;
+  std::string key;
+  for (const Document& document : request.profiles) {
+    Result<Profile> profile = ProfileOf(document);
+    if (!profile) return profile.Error();
+    key += profile->Json() + "\n";
+    profiles.push_back(*std::move(profile));
+  }
+  const PlanOptions& plan = request.plan_options;
+  Json options = {plan.seed,     plan.engine,      plan.keep_order, plan.keep_boundaries,
+                  plan.prefetch, plan.constraints, plan.minimize};
+  options.push_back(plan.budget ? Json(*plan.budget) : Json());
+  options.push_back(plan.max_operators ? Json(*plan.max_operators) : Json());
+  return FindOr(evaluators_, kMost, key + options.dump(), [&] {
+    EvaluatorOptions made;
+    made.plan = plan;
+    made.most_bytes = options_.most_bytes / 2 / kMost;
+    return Evaluator::Make(std::move(profiles), made);
+  });
+}
+
+Result<std::string> Answerer::Evaluate(const Request& request, const Canceller& canceller) {
+  const Result<Network> network = NetworkOf(*request.network);
+  if (!network) return network.Error();
+  const Result<Evaluator> evaluator = EvaluatorOf(request);
+  if (!evaluator) return evaluator.Error();
+  CallOptions call;
+  Limit(request, canceller, call);
+  const Result<std::vector<Evaluation>> found =
+      request.method == Method::kEvaluate
+          ? evaluator->Evaluate(*network, call)
+          : evaluator->EvaluateAtMost(*network, request.limits, call);
+  if (!found) return found.Error();
+  Json profiles = Json::array();
+  for (const Evaluation& evaluation : *found) {
+    Json json = Begin(evaluation.outcome, evaluation.reason, evaluation.stopped);
+    if (!evaluation.metrics.empty()) json["metrics"] = MetricsOf(evaluation.metrics);
+    if (evaluation.metrics.empty() && !evaluation.bounds.empty())
+      json["at_least"] = BoundsOf(evaluation.bounds);
+    json["searched"] = evaluation.searched;
+    profiles.push_back(std::move(json));
+  }
+  return Line(request.id, true, {{"profiles", std::move(profiles)}});
+}
+
+Result<std::string> Answerer::Allocate(const Request& request, const Canceller& canceller) {
+  const Result<std::string> text = TextOf(*request.problem);
+  if (!text) return text.Error();
+  const Result<Problem> problem = Problem::Parse(*text, request.problem->file);
+  if (!problem) return problem.Error();
+  AllocateOptions options = request.allocate_options;
+  Limit(request, canceller, options);
+  const Result<AllocateAnswer> answer = session_.Allocate(*problem, options);
+  if (!answer) return answer.Error();
+  Json json = Begin(answer->outcome, answer->reason, answer->stopped);
+  if (!answer->explanation.empty()) json["explanation"] = answer->explanation;
+  json["lower_bound"] = answer->lower_bound;
+  if (answer->cost) json["cost"] = *answer->cost;
+  if (answer->allocation) {
+    json["peak"] = answer->allocation->Peak();
+    json["offsets"] = answer->allocation->Offsets();
+    if (request.wants_document) {
+      const Result<std::string> document = answer->allocation->Render("json");
+      if (!document) return document.Error();
+      json["document"] = Json::parse(*document);
+    }
+  }
+  return Line(request.id, true, json);
+}
+
+Result<std::string> Answerer::Check(const Request& request, const Canceller& canceller) {
+  const auto line = [&request](const Result<CheckReport>& report) -> Result<std::string> {
+    if (!report) return report.Error();
+    Json json = {{"accepted", report->accepted}, {"findings", report->findings}};
+    if (!report->open.empty()) json["open"] = report->open;
+    return Line(request.id, true, json);
+  };
+  const Document& stated = request.plan ? *request.plan : *request.allocation;
+  const Result<std::string> text = TextOf(stated);
+  if (!text) return text.Error();
+  if (request.plan) {
+    const Result<tessera::Plan> plan = tessera::Plan::Parse(*text, stated.file);
+    if (!plan) return plan.Error();
+    CheckOptions options;
+    Limit(request, canceller, options);
+    options.execute = request.executes;
+    return line(tessera::Check(*plan, options));
+  }
+  const Result<std::string> about = TextOf(*request.problem);
+  if (!about) return about.Error();
+  const Result<Problem> problem = Problem::Parse(*about, request.problem->file);
+  if (!problem) return problem.Error();
+  const Result<Allocation> allocation = Allocation::Parse(*problem, *text, stated.file);
+  if (!allocation) return allocation.Error();
+  return line(tessera::Check(*allocation));
+}
+
+}  // namespace tessera::serve

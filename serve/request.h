@@ -1,0 +1,57 @@
+#pragma once
+
+#include <tessera/allocate.h>
+#include <tessera/plan.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+
+// Requests of `tessera serve --jsonl`: a JSON object on one line (docs/serve.md).
+namespace tessera::serve {
+
+enum class Method : uint8_t {
+  kPlan,
+  kEvaluate,
+  kEvaluateAtMost,
+  kAllocate,
+  kCheck,
+  kPing,
+  kCancel,
+  kQuit
+};
+
+// A document of a request: a file, a text with the name of its format, or JSON in the request.
+struct Document {
+  std::string file;  // or the name of the text
+  std::string text;  // empty: the file is read
+  bool IsFile() const { return text.empty(); }
+};
+
+struct Request {
+  std::string id = "null";  // as JSON; what the client gave, also where the rest is wrong
+  Method method = Method::kPing;
+  std::optional<base::Diagnostic> fault;  // of the line, whose number it has
+  std::optional<Document> network;
+  std::vector<Document> profiles;
+  std::optional<Document> plan;
+  std::optional<Document> problem;
+  std::optional<Document> allocation;
+  PlanOptions plan_options;
+  AllocateOptions allocate_options;
+  std::vector<std::vector<MetricValue>> limits;  // of each profile, or one list for all
+  std::optional<double> timeout_s;
+  bool wants_document = false;  // the whole plan or allocation
+  bool executes = false;
+  std::string target;  // of a cancellation: the id as JSON
+};
+
+// Reads a line of a stream, whose number counts from 1. Never fails: see Request::fault.
+Request ReadRequest(std::string_view line, int64_t number);
+
+}  // namespace tessera::serve

@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "command_line.h"
+
+// `tessera explore --shard` and `tessera explore merge` end to end.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class ShardCommandTest : public CommandLineTest {
+ protected:
+  ShardCommandTest() {
+    Write("space.yaml",
+          "schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +
+              "]\nprofile: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+              "\nvary:\n"
+              "  memories.sram.capacity_bytes: {name: sram, values: [1Ki, 4Ki, 8Ki]}\n"
+              "  memories.dram.port.bytes_per_cycle: [1, 4]\n"
+              "minimize: [latency, energy, sram]\noptions: {max_operators: 2, budget: 500}\n");
+    EXPECT_EQ(Run({"explore", "space.yaml", "--store", "whole.db"}).exit_code, 0);
+    whole_ = Run({"explore", "export", "whole.db", "--canonical"}).out;
+  }
+
+  Outcome RunPiece(const std::string& piece, const std::string& store) const {
+    return Run({"explore", "space.yaml", "--shard", piece, "--store", store});
+  }
+
+  std::string Exported(const std::string& store) const {
+    return Run({"explore", "export", store, "--canonical"}).out;
+  }
+
+  std::string whole_;
+};
+
+TEST_F(ShardCommandTest, MergedPiecesAreTheWhole) {
+  EXPECT_THAT(RunPiece("1/2", "1.db").out, HasSubstr("piece 1/2: 3 pairs"));
+  EXPECT_EQ(Run({"explore", "merge", "1.db", "--output", "all.db"}).exit_code, 11);
+  EXPECT_EQ(RunPiece("2/2", "2.db").exit_code, 0);
+  const Outcome merged = Run({"explore", "merge", "1.db", "2.db", "--output", "all.db"});
+  EXPECT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr("front of patent_chain"));
+  EXPECT_EQ(Exported("all.db"), whole_);
+}
+
+TEST_F(ShardCommandTest, AKilledPieceGoesOn) {
+  {
+    Process process({"explore", "space.yaml", "--shard", "1/1", "--store", "1.db"}, Folder(),
+                    Streams(), "");
+    process.Signal(9);
+  }
+  EXPECT_EQ(RunPiece("1/1", "1.db").exit_code, 0);
+  EXPECT_EQ(Run({"explore", "merge", "1.db", "--output", "all.db"}).exit_code, 0);
+  EXPECT_EQ(Exported("all.db"), whole_);
+}
+
+// No file may be longer than a store with its tables, as on a full disk.
+TEST_F(ShardCommandTest, AFullDiskLosesNothing) {
+  const std::string command = "cd '" + Folder().string() + "' && ulimit -f 60 && exec " +
+                              TESSERA_COMMAND +
+                              " explore space.yaml --shard 1/1 --store 1.db > full.txt 2>&1";
+  const int status = std::system(("sh -c \"" + command + "\"").c_str());
+  EXPECT_NE(status, 0);
+  EXPECT_THAT(Read("full.txt"), HasSubstr("1.db: error:"));
+  EXPECT_EQ(RunPiece("1/1", "1.db").exit_code, 0);
+  EXPECT_EQ(Run({"explore", "merge", "1.db", "--output", "all.db"}).exit_code, 0);
+  EXPECT_EQ(Exported("all.db"), whole_);
+}
+
+TEST_F(ShardCommandTest, SaysWhatIsWrong) {
+  EXPECT_EQ(RunPiece("3/2", "1.db").exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--shard", "1/2"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "merge", "none.db", "--output", "all.db"}).exit_code, 3);
+  EXPECT_EQ(Run({"explore", "merge", "whole.db"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace tessera::cli
