@@ -82,7 +82,8 @@ double RankCorrelation(const std::vector<double>& a, const std::vector<double>& 
 
 }  // namespace
 
-void PrintHardness(double seconds) {
+void PrintHardness(const Settings& settings) {
+  const double seconds = settings.seconds;
   static constexpr uint64_t kSeeds = 3;
   std::printf("predicted hardness and processor time of the least peak; limit %.0f s, 1 thread\n",
               seconds);
@@ -111,7 +112,7 @@ void PrintHardness(double seconds) {
   std::printf("rank correlation (Spearman): %.2f\n", RankCorrelation(predicted, measured));
 }
 
-void PrintElementary(double seconds) {
+void PrintElementary(const Settings& settings) {
   std::printf("elementary cases: processor seconds from the Problem to the proven answer\n");
   std::printf("%-10s %9s %10s %9s\n", "family", "buffers", "status", "seconds");
   for (const char* family : {"disjoint", "equal"}) {
@@ -121,7 +122,8 @@ void PrintElementary(double seconds) {
       request.buffers = buffers;
       const Problem problem = *Generate(request);
       const double before = ProcessSeconds();
-      const Measurement answer = Measure(problem, {.capacity = std::nullopt, .seconds = seconds});
+      const Measurement answer =
+          Measure(problem, {.capacity = std::nullopt, .seconds = settings.seconds});
       std::printf("%-10s %9d %10s %9.2f\n", family, buffers,
                   std::string(NameOf(answer.result.status)).c_str(), ProcessSeconds() - before);
     }

@@ -1,13 +1,23 @@
 #pragma once
 
-// Tables about generated instances (problem/generate), printed to standard output. `seconds` limit
-// each answer.
+#include <filesystem>
+
+// Tables about generated and published instances, printed to standard output.
 namespace tessera::bench {
 
+struct Settings {
+  double seconds = 10;         // limit of each answer
+  std::filesystem::path data;  // published instances are in its folder 'large'; those that are
+                               // missing are left out
+};
+
 // Predicted hardness against measured processor time, with their rank correlation.
-void PrintHardness(double seconds);
+void PrintHardness(const Settings& settings);
 
 // Buffers that never overlap and buffers of one size, up to a million.
-void PrintElementary(double seconds);
+void PrintElementary(const Settings& settings);
+
+// Boxing, with each of its extensions switched off.
+void PrintBoxing(const Settings& settings);
 
 }  // namespace tessera::bench
