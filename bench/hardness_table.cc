@@ -96,7 +96,7 @@ void PrintHardness(const Settings& settings) {
       request.family = shape.family;
       request.buffers = shape.buffers;
       request.seed = seed;
-      if (shape.alive > 0) request.values[static_cast<size_t>(Parameter::kAlive)] = shape.alive;
+      if (shape.alive > 0) request.parameters[static_cast<size_t>(Parameter::kAlive)] = shape.alive;
       Problem problem = *Generate(request);
       problem.memories[0].capacity = base::kMaxTotal;
       predicted.push_back(PredictedHardness(problem, FiguresOf(problem, 0)));

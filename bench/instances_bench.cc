@@ -13,8 +13,10 @@ int main(int argc, char** argv) {
     std::string_view name;
     void (*print)(const Settings& settings);
   };
-  static constexpr Table kTables[] = {
-      {"hardness", PrintHardness}, {"elementary", PrintElementary}, {"boxing", PrintBoxing}};
+  static constexpr Table kTables[] = {{"hardness", PrintHardness},
+                                      {"elementary", PrintElementary},
+                                      {"choice", PrintChoice},
+                                      {"boxing", PrintBoxing}};
   const std::string_view wanted = argc > 1 ? argv[1] : "all";
   Settings settings;
   if (argc > 2) settings.seconds = std::atof(argv[2]);

@@ -17,6 +17,10 @@ void PrintHardness(const Settings& settings);
 // Buffers that never overlap and buffers of one size, up to a million.
 void PrintElementary(const Settings& settings);
 
+// Choices of the most valuable buffers (search/choose) with 60 and 10 000 buffers; the limit of
+// the latter is half of `seconds`.
+void PrintChoice(const Settings& settings);
+
 // Boxing, with each of its extensions switched off.
 void PrintBoxing(const Settings& settings);
 

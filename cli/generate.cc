@@ -72,7 +72,7 @@ class GenerateCommand final : public Command {
     for (size_t i = 0; i < problem::generate::kParameters; ++i) {
       const auto& traits = TraitsOf(static_cast<Parameter>(i));
       auto* option =
-          app.add_option(fmt::format("--{}", traits.name), request_.values[i],
+          app.add_option(fmt::format("--{}", traits.name), request_.parameters[i],
                          fmt::format("{} (default: {})", traits.meaning, traits.otherwise));
       option->transform(static_cast<Parameter>(i) == Parameter::kCapacity
                             ? ByteCount()
@@ -89,6 +89,9 @@ class GenerateCommand final : public Command {
     app.add_option("--penalties", request_.penalties,
                    "Sharing addresses costs 1 for so many pairs that never live together")
         ->transform(WholeNumber(0, kMostBuffers));
+    app.add_flag("--values", request_.values,
+                 "Give each buffer a value, its bytes times 1 to 8, for `tessera alloc --maximize "
+                 "value`");
     app.add_option("--from", from_,
                    "The list of the family 'given'; for --fixed and --separated with offsets; - "
                    "reads standard input");
@@ -107,7 +110,7 @@ class GenerateCommand final : public Command {
     }
     if (!ChooseFormat(console)) return ExitCode::kUsage;
     if (!from_.empty() && HasShape()) {
-      console.Note("the family 'given' takes --fixed, --separated and --penalties only");
+      console.Note("the family 'given' takes --fixed, --separated, --penalties and --values only");
       return ExitCode::kUsage;
     }
     files_.Read("--from", from_);
@@ -117,7 +120,7 @@ class GenerateCommand final : public Command {
 
  private:
   bool HasShape() const {
-    for (const auto& value : request_.values) {
+    for (const auto& value : request_.parameters) {
       if (value) return true;
     }
     return buffers_option_->count() > 0;

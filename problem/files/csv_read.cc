@@ -20,9 +20,9 @@ using base::Expected;
 using base::kMaxTotal;
 using base::Unexpected;
 
-enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kGaps };
-constexpr std::array<std::string_view, 8> kColumnNames = {"id",        "lower",  "upper", "size",
-                                                          "alignment", "offset", "hint",  "gaps"};
+enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kValue, kGaps };
+constexpr std::array<std::string_view, 9> kColumnNames = {
+    "id", "lower", "upper", "size", "alignment", "offset", "hint", "value", "gaps"};
 constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -269,6 +269,8 @@ class CsvReader {
         return ReadNumber(field, "offset", 0, buffer.offset.emplace());
       case kHint:
         return ReadNumber(field, "hint", 0, buffer.hint.emplace());
+      case kValue:
+        return ReadNumber(field, "value", 0, buffer.value.emplace());
       case kGaps:
         return true;  // needs lower and upper, in whichever order the columns come
     }

@@ -88,14 +88,15 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
   const bool offset = allocation != nullptr ||
                       Any(problem, [](const Buffer& buffer) { return buffer.offset.has_value(); });
   const bool hint = Any(problem, [](const Buffer& buffer) { return buffer.hint.has_value(); });
+  const bool value = Any(problem, [](const Buffer& buffer) { return buffer.value.has_value(); });
   const bool gaps = !runs->empty() ||
                     Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
 
   const bool inclusive = lifetimes == Lifetimes::kInclusive;
   const Step added = inclusive ? 1 : 0;
-  std::string text = fmt::format("id,{},size{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
+  std::string text = fmt::format("id,{},size{}{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
                                  alignment ? ",alignment" : "", offset ? ",offset" : "",
-                                 hint ? ",hint" : "", gaps ? ",gaps" : "");
+                                 hint ? ",hint" : "", value ? ",value" : "", gaps ? ",gaps" : "");
   const auto append_optional = [&text](const std::optional<Bytes>& value) {
     text += ',';
     if (value) text += fmt::to_string(*value);
@@ -111,6 +112,7 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
     if (alignment) append_optional(buffer.alignment);
     if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
     if (hint) append_optional(buffer.hint);
+    if (value) append_optional(buffer.value);
     if (gaps) {
       text += ',';
       AppendGaps(line.gaps, added, text);

@@ -77,7 +77,8 @@ bool AreChunks(const Problem& problem, const ChunkRun& run) {
     const Buffer& chunk = problem.buffers[run.first + i];
     const bool follows = chunk.offset.has_value() == base.offset.has_value() &&
                          chunk.offset.value_or(run.at[i]) - base.offset.value_or(0) == run.at[i];
-    const bool is_plain = chunk.alignment == 1 && !chunk.hint && chunk.memory == base.memory;
+    const bool is_plain =
+        chunk.alignment == 1 && !chunk.hint && !chunk.value && chunk.memory == base.memory;
     if (chunk.id != ChunkId(stem, i) || !is_plain || !follows) return false;
   }
   return true;
@@ -149,6 +150,7 @@ bool AppendWithGaps(Buffer buffer, const std::vector<WindowedGap>& gaps, Problem
     if (i == 0) continue;
     part.alignment = 1;
     part.hint.reset();
+    part.value.reset();
     if (part.offset) *part.offset += chunks[i].bytes.begin;
     problem.relations.push_back({RelationKind::kColocate, first,
                                  static_cast<int>(problem.buffers.size()) - 1,

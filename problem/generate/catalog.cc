@@ -31,7 +31,7 @@ constexpr std::array<ParameterTraits, kParameters> kTraits = {
      {"slack", 10, 0, 1'000, "capacity over the heaviest step, in percent"}}};
 
 int64_t ValueOf(const Request& request, Parameter parameter) {
-  return request.values[static_cast<size_t>(parameter)].value_or(TraitsOf(parameter).otherwise);
+  return request.parameters[static_cast<size_t>(parameter)].value_or(TraitsOf(parameter).otherwise);
 }
 
 PackingShape ShapeOf(const Request& request) {
@@ -96,7 +96,7 @@ Diagnostic Refusal(std::string message, std::string expected = "", std::string h
 std::optional<Diagnostic> FindFault(const CatalogEntry& entry, const Request& request) {
   const std::vector<Parameter>& taken = entry.traits.parameters;
   for (size_t i = 0; i < kParameters; ++i) {
-    const std::optional<int64_t>& value = request.values[i];
+    const std::optional<int64_t>& value = request.parameters[i];
     if (!value) continue;
     const ParameterTraits& traits = kTraits[i];
     if (std::find(taken.begin(), taken.end(), static_cast<Parameter>(i)) == taken.end())
@@ -123,7 +123,7 @@ std::optional<Diagnostic> FindFault(const CatalogEntry& entry, const Request& re
 
 void ApplyVariations(Problem& problem, const std::vector<Bytes>& solution, const Request& request) {
   // Each variation draws from a sequence of its own: one more does not change the others.
-  enum Stream : uint64_t { kFixed = 1'000'003, kPenalties, kSeparated };
+  enum Stream : uint64_t { kFixed = 1'000'003, kPenalties, kSeparated, kValues };
   if (request.fixed_ppm > 0 || request.separated > 0)
     problem.memories[0].capacity = TopOf(problem, solution);
   if (request.fixed_ppm > 0)
@@ -131,6 +131,7 @@ void ApplyVariations(Problem& problem, const std::vector<Bytes>& solution, const
   if (request.separated > 0)
     SeparatePairs(problem, solution, request.separated, request.seed + kSeparated);
   if (request.penalties > 0) AddPenalties(problem, request.penalties, request.seed + kPenalties);
+  if (request.values) AddValues(problem, request.seed + kValues);
 }
 
 }  // namespace

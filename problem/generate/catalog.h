@@ -31,11 +31,12 @@ const ParameterTraits& TraitsOf(Parameter parameter);
 struct Request {
   std::string family;
   int buffers = 100;
-  std::vector<std::optional<int64_t>> values = std::vector<std::optional<int64_t>>(kParameters);
+  std::vector<std::optional<int64_t>> parameters = std::vector<std::optional<int64_t>>(kParameters);
   uint64_t seed = 1;
   int64_t fixed_ppm = 0;  // of the offsets
   int penalties = 0;      // pairs
   int separated = 0;      // pairs
+  bool values = false;    // of all buffers
 };
 
 struct FamilyTraits {

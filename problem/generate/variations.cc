@@ -30,8 +30,8 @@ Bytes LowestGap(const std::vector<PlacedRange>& ranges, Bytes size, Bytes alignm
   return at;
 }
 
-// Draws pairs of buffers that `is_wanted`, until there are `count` or many draws in a row give no new
-// one.
+// Draws pairs of buffers that `is_wanted`, until there are `count` or many draws in a row give no
+// new one.
 std::set<std::pair<int, int>> DrawPairs(const Problem& problem, int count, uint64_t seed,
                                         const std::function<bool(size_t, size_t)>& is_wanted) {
   static constexpr int kMostDraws = 10'000;
@@ -99,6 +99,13 @@ void AddPenalties(Problem& problem, int count, uint64_t seed) {
     cost.first = first;
     cost.second = second;
   }
+}
+
+void AddValues(Problem& problem, uint64_t seed) {
+  static constexpr int64_t kMostAccesses = 8;
+  Random random(seed);
+  for (Buffer& buffer : problem.buffers)
+    buffer.value = buffer.size * random.Uniform(1, kMostAccesses);
 }
 
 void SeparatePairs(Problem& problem, const std::vector<Bytes>& solution, int count, uint64_t seed) {

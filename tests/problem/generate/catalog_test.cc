@@ -23,7 +23,7 @@ Request Asking(std::string_view family, int buffers, uint64_t seed = 1) {
 }
 
 void Give(Request& request, Parameter parameter, int64_t value) {
-  request.values[static_cast<size_t>(parameter)] = value;
+  request.parameters[static_cast<size_t>(parameter)] = value;
 }
 
 std::string FaultOf(const Request& request) {
@@ -95,6 +95,21 @@ TEST(CatalogTest, PenaltiesArePairsThatNeverLiveTogether) {
   }
   request.penalties = 1'000'000;  // more than there are
   EXPECT_LT(Generate(request)->costs.size(), 80U * 79U / 2);
+}
+
+TEST(CatalogTest, ValuesAreTrafficThatIsSpared) {
+  Request request = Asking("random", 80);
+  const Problem plain = *Generate(request);
+  request.values = true;
+  const Problem problem = *Generate(request);
+  for (size_t i = 0; i < 80; ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    ASSERT_TRUE(buffer.value);
+    EXPECT_EQ(*buffer.value % buffer.size, 0);
+    EXPECT_GE(*buffer.value, buffer.size);
+    EXPECT_LE(*buffer.value, 8 * buffer.size);
+    EXPECT_EQ(buffer.size, plain.buffers[i].size);
+  }
 }
 
 TEST(CatalogTest, RefusesByName) {
