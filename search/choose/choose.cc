@@ -31,6 +31,7 @@ constexpr int64_t kCoreUnits = 20'000;        // of a placement, in the search f
 constexpr int64_t kPricingWork = 30'000'000;  // items and sections looked at
 constexpr int kMostPricings = 5'000;
 constexpr int kLeastPricings = 200;
+constexpr int64_t kSteps = 32;          // from the bound to the value, in the first search
 constexpr int kFirstFills = 3;          // without gain, of many items, before a bound by subsets
 constexpr int kFills = 60;              // of fewer items, before the search for a proof
 constexpr int kFillsWithoutGain = 400;  // in the end
@@ -235,29 +236,40 @@ class Chooser {
     }
   }
 
+  // The best subset by bytes alone that is worth more than the best choice. What is wanted falls
+  // from the bound in growing steps: the more is wanted, the fewer states there are, and a subset
+  // that is found is the best of all. A step without one lowers the bound.
+  BestSubset FindNext() {
+    SubsetQuery query;
+    query.cores = &cores_;
+    BestSubset best;
+    for (int64_t step = std::max<int64_t>(1, (choice_.bound - choice_.value) / kSteps);;
+         step *= 2) {
+      query.more_than = std::max(choice_.value, choice_.bound - step);
+      best = FindBestSubset(items_, prices_, query, stop_);
+      if (!best.is_complete || best.items) return best;
+      choice_.bound = query.more_than;
+      Tell("bound", choice_.bound);
+      if (IsClosed()) return best;
+    }
+  }
+
   // The best subset by bytes alone as a bound, and as what is placed first.
   void BoundBySubset() {
     if (IsClosed() || fault_ || stop_.Requested()) return;
-    SubsetQuery query;
-    query.cores = &cores_;
-    query.more_than = choice_.value;
-    const BestSubset best = FindBestSubset(items_, prices_, query, stop_);
-    if (!best.is_complete) return;
-    choice_.bound = std::min(choice_.bound, best.items ? best.value : choice_.value);
+    const BestSubset best = FindNext();
+    if (!best.is_complete || !best.items) return;
+    choice_.bound = std::min(choice_.bound, best.value);
     Tell("bound", choice_.bound);
-    if (best.items && filler_) filler_->Prefer(*best.items);
+    if (filler_) filler_->Prefer(*best.items);
   }
 
   // Asks for the best subset by bytes alone until engines place one.
   void Prove() {
-    SubsetQuery query;
-    query.cores = &cores_;
     while (!IsClosed() && !fault_ && !stop_.Requested()) {
-      query.more_than = choice_.value;
-      BestSubset best = FindBestSubset(items_, prices_, query, stop_);
-      if (!best.is_complete) return;
-      choice_.bound = std::min(choice_.bound, best.items ? best.value : choice_.value);
-      if (!best.items) return;
+      BestSubset best = FindNext();
+      if (!best.is_complete || !best.items) return;
+      choice_.bound = std::min(choice_.bound, best.value);
       Tell("bound", choice_.bound);
       const Result result = Place(*best.items, options_.budget.units);
       if (result.allocation) {

@@ -13,6 +13,7 @@ namespace {
 using Scaled = Prices::Scaled;
 
 constexpr size_t kBits = 64;
+constexpr size_t kShareOfItem = 8;
 
 // What a choice among the first items means for the others.
 struct State {
@@ -29,11 +30,16 @@ struct StateHash {
   }
 };
 
+// How the greatest value of a state is reached.
+struct Trace {
+  int from = -1;      // the state of the layer before
+  bool took = false;  // whether the item between the layers is chosen
+};
+
 struct Reached {
   State state;
   int64_t value = 0;  // the greatest
-  int from = -1;      // the state of the layer before
-  bool took = false;  // whether the item between the layers is chosen
+  Trace trace;
 };
 
 // What a core means for one item.
@@ -53,23 +59,28 @@ class SubsetSearch {
     BestSubset best;
     SortItems();
     if (!AssignSlots() || !MakeLayers()) return best;
-    std::vector<std::vector<Reached>> reached(order_.size() + 1);
-    reached[0].push_back({});
-    size_t states = 1;
+    std::vector<std::vector<Trace>> traces;  // of the states after each item
+    std::vector<Reached> before(1), after;
+    size_t states = 0;
     for (size_t k = 0; k < order_.size(); ++k) {
-      if (!Advance(k, reached[k], reached[k + 1])) return best;
-      states += reached[k + 1].size();
+      after.clear();
+      if (!Advance(k, before, after)) return best;
+      states += after.size();
       if (states > query_.most_states) return best;
+      std::vector<Trace>& kept = traces.emplace_back();
+      kept.reserve(after.size());
+      for (const Reached& reached : after) kept.push_back(reached.trace);
+      before.swap(after);
     }
     best.is_complete = true;
-    if (reached.back().empty()) return best;
-    best.value = reached.back()[0].value;
+    if (before.empty()) return best;
+    best.value = before[0].value;
     best.items.emplace(items_.all.size(), false);
-    int at = 0;
-    for (size_t k = order_.size(); k > 0; --k) {
-      const Reached& here = reached[k][static_cast<size_t>(at)];
-      (*best.items)[static_cast<size_t>(order_[k - 1])] = here.took;
-      at = here.from;
+    size_t at = 0;
+    for (size_t k = order_.size(); k-- > 0;) {
+      const Trace& trace = traces[k][at];
+      (*best.items)[static_cast<size_t>(order_[k])] = trace.took;
+      at = static_cast<size_t>(trace.from);
     }
     return best;
   }
@@ -154,14 +165,14 @@ class SubsetSearch {
       for (const bool take : {true, false}) {
         Reached next;
         if (!Step(k, from[at], take, next)) continue;
-        next.from = static_cast<int>(at);
+        next.trace.from = static_cast<int>(at);
         const auto [found, is_new] = known.try_emplace(next.state, to.size());
         if (is_new)
           to.push_back(next);
         else if (to[found->second].value < next.value)
           to[found->second] = next;
       }
-      if (to.size() > query_.most_states) return false;
+      if (to.size() > query_.most_states / kShareOfItem) return false;
     }
     return true;
   }
@@ -170,7 +181,7 @@ class SubsetSearch {
     const Item& item = ItemAt(k);
     if (!take && !item.is_optional) return false;
     if (take && !HasRoom(k, from.state.alive)) return false;
-    next.took = take;
+    next.trace.took = take;
     next.value = from.value + (take ? item.value : 0);
     next.state.whole = from.state.whole;
     for (const CoreUse& use : uses_[k]) {

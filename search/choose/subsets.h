@@ -16,7 +16,7 @@ using Core = std::vector<int>;
 struct SubsetQuery {
   const std::vector<Core>* cores = nullptr;  // a subset must not contain one of them
   int64_t more_than = -1;                    // the value of a subset that is wanted
-  size_t most_states = 1'000'000;
+  size_t most_states = 8'000'000;            // in all; at one item at most an eighth of them live
 };
 
 struct BestSubset {

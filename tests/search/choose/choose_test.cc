@@ -241,7 +241,7 @@ TEST(Choose, TheBestSubsetOverfillsNoSectionAndContainsNoCore) {
     EXPECT_TRUE(none.is_complete);
     EXPECT_FALSE(none.items);
     query.more_than = -1;
-    query.most_states = 3;
+    query.most_states = 24;
     EXPECT_FALSE(FindBestSubset(items, prices, query, never).is_complete);
   }
 }
