@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "tessera/base/process.h"
-#include "tessera/problem/generate/families.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"

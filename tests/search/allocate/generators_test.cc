@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tessera/problem/generate/families.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/engines/canonical/canonical.h"
@@ -53,8 +53,10 @@ std::vector<Family> Families() {
       {"broken", [](uint64_t seed) { return problem::generate::MakeBroken({}, seed); }, 80},
       {"flat", [](uint64_t seed) { return problem::generate::MakeFlat(40, seed); }, 40},
       {"random", [](uint64_t seed) { return problem::generate::MakeRandom(100, 20, seed); }, 100},
-      {"compiler-like", [](uint64_t seed) { return problem::generate::MakeCompilerLike(60, seed); }, 60},
-      {"banked", [](uint64_t seed) { return problem::generate::MakeBanked({.buffers = 60}, seed); }, 60}};
+      {"compiler-like", [](uint64_t seed) { return problem::generate::MakeCompilerLike(60, seed); },
+       60},
+      {"banked", [](uint64_t seed) { return problem::generate::MakeBanked({.buffers = 60}, seed); },
+       60}};
 }
 
 TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
@@ -87,9 +89,10 @@ TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(),
-                           problem::generate::MakePerfect({16, 12, 64}, seed), base::Budget{}.units),
-              Status::kFeasible);
+    EXPECT_EQ(
+        DecideWithin(engines::canonical::CanonicalEngine(),
+                     problem::generate::MakePerfect({16, 12, 64}, seed), base::Budget{}.units),
+        Status::kFeasible);
   }
 }
 
