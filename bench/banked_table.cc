@@ -6,7 +6,7 @@
 #include "tessera/bench/banked_greedy.h"
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/encode_tables.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -89,10 +89,10 @@ void PrintBanked(const EncodeArguments& arguments) {
       {.seed = 0, .refinements = encoder::formulation::Refinements::None()});
   Column refined, bare, portfolio;
   uint64_t greedy = 0;
-  BankedShape shape;
+  problem::generate::BankedShape shape;
   shape.slack_percent = arguments.slack_percent;
   for (uint64_t seed = 1; seed <= arguments.seeds; ++seed) {
-    const problem::Problem problem = bench::GenerateBanked(shape, seed);
+    const problem::Problem problem = problem::generate::MakeBanked(shape, seed);
     greedy += GreedySolvesBanked(problem) ? 1 : 0;
     refined.Note(SolveAnew(sat, problem, arguments.seconds));
     bare.Note(SolveAnew(plain, problem, arguments.seconds));

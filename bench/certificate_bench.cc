@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/encoder/sat/sat_prover.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/proof/checker.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
@@ -81,9 +81,13 @@ int main(int argc, char** argv) {
   const tessera::encoder::sat::SatProver sat_prover;
   const Family families[] = {
       {"broken", lazy, lazy_prover,
-       [&](uint64_t seed) { return tessera::bench::GenerateBroken({.buffers = buffers}, seed); }},
+       [&](uint64_t seed) {
+         return tessera::problem::generate::MakeBroken({.buffers = buffers}, seed);
+       }},
       {"banked", sat, sat_prover,
-       [&](uint64_t seed) { return tessera::bench::GenerateBanked({.buffers = buffers}, seed); }},
+       [&](uint64_t seed) {
+         return tessera::problem::generate::MakeBanked({.buffers = buffers}, seed);
+       }},
   };
   std::printf("%-8s %4s  %-10s %9s %9s %9s %9s %9s %9s %8s\n", "family", "seed", "status",
               "solve_ms", "conflicts", "prove_ms", "conflicts", "proof_MB", "check_ms", "ratio");

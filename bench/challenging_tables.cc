@@ -12,8 +12,8 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/random.h"
 #include "tessera/bench/minimalloc.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/generate/families.h"
 
 namespace tessera::bench {
 
@@ -186,11 +186,11 @@ void PrintSpeedUp(const std::vector<Problem>& challenges) {
     table.Compare(name, question, question.memories[0].capacity, {});
   };
   for (const uint64_t seed : {3, 5, 6, 9}) {
-    decide("broken 80, seed " + std::to_string(seed), bench::GenerateBroken({}, seed));
+    decide("broken 80, seed " + std::to_string(seed), problem::generate::MakeBroken({}, seed));
   }
   for (const uint64_t seed : {1, 4}) {
     decide("broken 200, seed " + std::to_string(seed),
-           bench::GenerateBroken({200, 200, 4096}, seed));
+           problem::generate::MakeBroken({200, 200, 4096}, seed));
   }
   for (const char name : {'D', 'J'}) {
     const Problem& question = challenges.at(static_cast<size_t>(name - 'A'));

@@ -3,8 +3,8 @@
 
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/encode_tables.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/formulation/encoded_session.h"
+#include "tessera/problem/generate/families.h"
 
 namespace tessera::bench {
 
@@ -44,7 +44,7 @@ Cost Mean(int buffers, problem::Bytes values, encoder::sat::IntegerEncoding enco
   Cost mean;
   for (uint64_t seed = 1; seed <= kProblems; ++seed) {
     problem::Problem problem =
-        bench::GenerateBroken({buffers, 40, values * 100 / (100 + kSlackPercent)}, seed);
+        problem::generate::MakeBroken({buffers, 40, values * 100 / (100 + kSlackPercent)}, seed);
     problem.memories[0].capacity = values;
     const Cost cost = Measure(problem, encoding, seconds);
     mean.clauses += cost.clauses / kProblems;

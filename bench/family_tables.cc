@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tessera/bench/minimalloc.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 
 namespace tessera::bench {
 
@@ -65,19 +65,21 @@ void PrintFamilyHeader(const char* title) {
 
 void PrintFamilies(const Arguments& arguments) {
   PrintFamilyHeader("generated families: decided at their capacity, or minimised (min)");
-  const auto perfect = [](uint64_t seed) { return bench::GeneratePerfect({}, seed); };
-  const auto broken = [](uint64_t seed) { return bench::GenerateBroken({}, seed); };
+  const auto perfect = [](uint64_t seed) { return problem::generate::MakePerfect({}, seed); };
+  const auto broken = [](uint64_t seed) { return problem::generate::MakeBroken({}, seed); };
   PrintFamily({"perfect 80", perfect, 12, false, 1}, arguments);
   PrintFamily({"broken 80", broken, 12, false, 1}, arguments);
   for (const int buffers : {20, 30, 40, 50, 60, 120}) {
-    const auto flat = [buffers](uint64_t seed) { return bench::GenerateFlat(buffers, seed); };
+    const auto flat = [buffers](uint64_t seed) {
+      return problem::generate::MakeFlat(buffers, seed);
+    };
     PrintFamily({"flat " + std::to_string(buffers), flat, 25, false, buffers == 120 ? 5.0 : 1.0, 2},
                 arguments);
   }
-  const auto random = [](uint64_t seed) { return bench::GenerateRandom(1000, 30, seed); };
+  const auto random = [](uint64_t seed) { return problem::generate::MakeRandom(1000, 30, seed); };
   PrintFamily({"random 1000 min", random, 5, true, 1}, arguments);
   const auto compiler = [](uint64_t seed) {
-    return bench::GenerateCompilerLike(2 + static_cast<int>(seed * 248 / 323), seed);
+    return problem::generate::MakeCompilerLike(2 + static_cast<int>(seed * 248 / 323), seed);
   };
   PrintFamily({"compiler-like min", compiler, 323, true, 1}, arguments);
 }
@@ -87,7 +89,7 @@ void PrintMicro(const Arguments& arguments) {
   PrintFamilyHeader("TelaMalloc's micro-instances");
   const auto stairs = [](int buffers, problem::Step apart) {
     return [buffers, apart](uint64_t) {
-      Problem question = bench::GeneratePerfect({1, 1, buffers}, 0);
+      Problem question = problem::generate::MakePerfect({1, 1, buffers}, 0);
       problem::Buffer buffer = question.buffers[0];
       question.buffers.clear();
       for (int i = 0; i < buffers; ++i) {

@@ -2,7 +2,7 @@
 
 #include "tessera/bench/measure.h"
 
-// Tables about families of generated problems (bench/problem_generators.h).
+// Tables about families of generated problems (problem/generate/families.h).
 namespace tessera::bench {
 
 void PrintFamilies(const Arguments& arguments);

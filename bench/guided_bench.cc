@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tessera/bench/challenging_tables.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,10 +13,11 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/random.h"
+#include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/measure.h"
 #include "tessera/bench/order_baselines.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/generate/families.h"
 
 // Tables about large instances, and about instances with fixed offsets. Times are processor time of
 // all threads, because wall clock on a shared machine says little; answers are limited by wall
@@ -27,12 +27,6 @@ namespace {
 
 using problem::Bytes;
 using problem::Problem;
-
-double ProcessorSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
 
 std::optional<Problem> ReadFile(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -52,14 +46,14 @@ double PercentOver(Bytes peak, Bytes load) {
 void PrintLarge(const std::string& name, const Problem& question, double seconds) {
   Task task{.capacity = std::nullopt, .seconds = 10 * seconds, .threads = 2};
   task.budget.units = 1;
-  double before = ProcessorSeconds();
+  double before = ProcessSeconds();
   const Measurement first = Measure(question, task);
-  const double first_seconds = ProcessorSeconds() - before;
+  const double first_seconds = ProcessSeconds() - before;
   task.budget = {};
   task.seconds = seconds;
-  before = ProcessorSeconds();
+  before = ProcessSeconds();
   const Measurement last = Measure(question, task);
-  const double last_seconds = ProcessorSeconds() - before;
+  const double last_seconds = ProcessSeconds() - before;
   const Bytes load = last.result.lower_bound;
   const auto over = [load](const problem::Result& result) {
     char text[32] = "-";
@@ -87,7 +81,7 @@ void PrintLargeTable(const std::filesystem::path& data, double seconds, int most
       if (buffers > most || alive * 10 > buffers) continue;
       if (is_million != (alive == 500 || alive == 20'000)) continue;
       const std::string name = std::to_string(buffers) + ", " + std::to_string(alive) + " alive";
-      PrintLarge(name, GenerateLogUniform(buffers, alive, 1), seconds);
+      PrintLarge(name, problem::generate::MakeLogUniform(buffers, alive, 1), seconds);
     }
   }
 }
@@ -113,18 +107,18 @@ void PrintFixed(const std::filesystem::path& data, double seconds, int draws) {
     if (!question) question = ReadFile(data / "challenging" / file);
     if (!question) continue;
     const Task task{.capacity = kCapacity, .seconds = seconds, .threads = 2};
-    double before = ProcessorSeconds();
+    double before = ProcessSeconds();
     const Measurement known = Measure(*question, task);
-    std::printf("%c    %10.1f", name, 1e3 * (ProcessorSeconds() - before));
+    std::printf("%c    %10.1f", name, 1e3 * (ProcessSeconds() - before));
     for (const double share : {0.1, 0.5}) {
       int decided = 0;
       std::vector<double> times;
       for (int draw = 1; draw <= draws && known.result.allocation; ++draw) {
         const Problem fixed = FixSome(*question, known.result.allocation->offsets, share,
                                       static_cast<uint64_t>(draw));
-        before = ProcessorSeconds();
+        before = ProcessSeconds();
         decided += Measure(fixed, task).result.allocation ? 1 : 0;
-        times.push_back(1e3 * (ProcessorSeconds() - before));
+        times.push_back(1e3 * (ProcessSeconds() - before));
       }
       std::sort(times.begin(), times.end());
       std::printf(" %12d %10.1f", decided, times.empty() ? 0 : times[times.size() / 2]);

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "tessera/bench/encode_tables.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/formulation/address_constraints.h"
+#include "tessera/problem/generate/families.h"
 
 namespace tessera::bench {
 
@@ -46,7 +46,7 @@ Problem Repeat(const Problem& once, int times) {
 
 // A few large tiles of three sizes, in bytes that share no divisor.
 Problem FewSizes(uint64_t seed) {
-  Problem problem = bench::GenerateBroken({16, 12, 1000}, seed);
+  Problem problem = problem::generate::MakeBroken({16, 12, 1000}, seed);
   for (problem::Buffer& buffer : problem.buffers)
     buffer.size = buffer.size < 100 ? 1571 : buffer.size < 250 ? 4099 : 9973;
   problem.memories[0].capacity = encoder::formulation::LoadOf(problem)[0] * 21 / 20;
@@ -82,15 +82,17 @@ void PrintRefinements(const EncodeArguments& arguments) {
       {"few sizes", FewSizes},
       {"broken 24",
        [](uint64_t seed) {
-         return bench::GenerateBroken({24, 40, 200}, seed);
+         return problem::generate::MakeBroken({24, 40, 200}, seed);
        }},
       {"interchangeable 23",
        [](uint64_t seed) {
-         return MakeInterchangeable(bench::GenerateBroken({12, 20, 100}, seed));
+         return MakeInterchangeable(problem::generate::MakeBroken({12, 20, 100}, seed));
        }},
-      {"banked 40", [](uint64_t seed) { return bench::GenerateBanked({}, seed); }},
+      {"banked 40", [](uint64_t seed) { return problem::generate::MakeBanked({}, seed); }},
       {"banked 20, 3 times",
-       [](uint64_t seed) { return Repeat(bench::GenerateBanked({.buffers = 20}, seed), 3); }},
+       [](uint64_t seed) {
+         return Repeat(problem::generate::MakeBanked({.buffers = 20}, seed), 3);
+       }},
   };
   std::printf(
       "refinements switched off: ms for %d problems, in brackets how many were open after %.0f s\n",

@@ -5,6 +5,9 @@
 
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/allocation_files.h"
+#include "tessera/api/parts/choice.h"
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -14,10 +17,14 @@
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/search/choose/choose.h"
 
 // `tessera alloc`: addresses for the buffers of a file.
 namespace tessera::cli {
 namespace {
+
+// Of one placement, in the units of engines.
+constexpr int64_t kChoiceBudget = 500'000;
 
 class AllocCommand final : public Command {
  public:
@@ -39,6 +46,8 @@ class AllocCommand final : public Command {
            "enough\n"
            "  tessera alloc buffers.csv --certificate proof          the least peak, and why not "
            "less\n"
+           "  tessera alloc buffers.csv --capacity 1Mi --maximize value   the most valuable "
+           "buffers that fit\n"
            "  tessera alloc problem.json --candidate rows=7 --format json | jq .offsets\n\n"
            "Where nothing fits it says which few conditions collide and which single changes would "
            "help;\n"
@@ -54,10 +63,20 @@ class AllocCommand final : public Command {
     app.add_option("--hw", profile_,
                    "Take the memory of this hardware profile: capacity, alignment, banks, modes; "
                    "and its rules");
-    app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
-    app.add_option("--gap", gap_ppm_,
-                   "A peak that exceeds the lower bound by at most this percentage is low enough")
-        ->transform(PartsPerMillion());
+    CLI::Option* const minimize =
+        app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
+    CLI::Option* const maximize =
+        app.add_option("--maximize", maximize_,
+                       "Place the buffers of greatest 'value' (a column of a CSV, a key in JSON) "
+                       "that fit into the capacity, and all that have none; the others are named")
+            ->check(CLI::IsMember({"value"}))
+            ->excludes(minimize);
+    CLI::Option* const gap =
+        app.add_option(
+               "--gap", gap_ppm_,
+               "A peak that exceeds the lower bound by at most this percentage is low enough")
+            ->transform(PartsPerMillion());
+    maximize->excludes(gap);
     lifetimes_.Declare(app, "--lifetimes",
                        "How a CSV states lives, here and in --output: half-open [a, b), inclusive "
                        "[a, b], or exclusive (a, b); a column 'end' is read only with it (default: "
@@ -73,6 +92,10 @@ class AllocCommand final : public Command {
 
   ExitCode Run(Console& console) override {
     if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    if (!maximize_.empty() && certificate_.IsWanted()) {
+      console.Note("--certificate: not with --maximize");
+      return ExitCode::kUsage;
+    }
     files_.Read("file", file_);
     if (!profile_.empty()) AddProfile(files_, profile_);
     for (const std::string& path : outputs_) files_.Write("--output", path);
@@ -86,7 +109,7 @@ class AllocCommand final : public Command {
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
-    return Solve(console, *input);
+    return maximize_.empty() ? Solve(console, *input) : Choose(console, input->problem);
   }
 
   // Applies --hw and --candidate.
@@ -160,6 +183,71 @@ class AllocCommand final : public Command {
     return certified == ExitCode::kAnswer ? ExitCodeOf(answer->result) : certified;
   }
 
+  // --maximize.
+  ExitCode Choose(Console& console, const problem::Problem& problem) {
+    api::parts::ChoiceDocument document;
+    document.capacity = capacity_.value_or(problem.memories[0].capacity);
+    if (document.capacity >= base::kMaxTotal) {
+      console.Note("--maximize: expected a capacity, from --capacity, --hw or the file");
+      return ExitCode::kUsage;
+    }
+    base::Stop stop(DeadlineOfSearch(problem.buffers.size()));
+    search_.LimitLast(stop);
+    const InterruptGuard guard(stop);
+    search::choose::ChooseOptions options;
+    options.capacity = document.capacity;
+    options.budget = search_.Limit(kChoiceBudget);
+    options.threads = threads_.Get();
+    options.seed = search_.seed;
+    options.stop = &stop;
+    const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+      const std::chrono::duration<double, std::milli> passed =
+          std::chrono::steady_clock::now() - start;
+      return passed.count();
+    };
+    options.progress = [&](std::string_view line) {
+      search_.verbose ? console.Note(fmt::format("{:10.3f} ms  {}", elapsed(), line))
+                      : console.Progress(line);
+    };
+    const api::parts::EngineSet engines = search_.Engines();
+    base::Expected<search::choose::Choice> choice =
+        search::choose::Choose(problem, engines.Pointers(), options);
+    if (!choice) return console.Fail(choice.error());
+    document.choice = *std::move(choice);
+    document.seed = static_cast<int64_t>(search_.seed);
+    const ExitCode saved = WriteChoice(console, problem, document);
+    document.time_ms = elapsed();
+    console.Print(format_.IsJson() ? api::parts::ChoiceAsJson(problem, document)
+                                   : api::parts::DescribeChoice(problem, document));
+    if (saved != ExitCode::kAnswer) return saved;
+    problem::Result outcome;
+    outcome.status = document.choice.status;
+    return ExitCodeOf(outcome);
+  }
+
+  // JSON states the whole answer; a CSV and a picture show the chosen buffers.
+  ExitCode WriteChoice(Console& console, const problem::Problem& problem,
+                       const api::parts::ChoiceDocument& document) {
+    if (document.choice.chosen.empty()) return ExitCode::kAnswer;
+    std::vector<std::string> pictures;
+    std::vector<base::Output> answers;
+    for (const std::string& path : outputs_) {
+      if (base::SuffixOf(path) == ".json")
+        answers.push_back({path, api::parts::ChoiceAsJson(problem, document)});
+      else
+        pictures.push_back(path);
+    }
+    const ExitCode saved = files_.Save(console, answers);
+    problem::files::AllocationDocument placed;
+    placed.result = api::parts::ChosenPlacement(problem, document.choice);
+    placed.capacity = document.capacity;
+    const ExitCode drawn = WriteAllocations(
+        console, files_, pictures, api::parts::ChosenProblem(problem, document.choice), placed,
+        lifetimes_.Get().value_or(problem::files::Lifetimes::kHalfOpen));
+    return saved == ExitCode::kAnswer ? drawn : saved;
+  }
+
   // Leaves time to check the answer and to write it.
   std::optional<base::Stop::Clock::time_point> DeadlineOfSearch(size_t buffers) const {
     constexpr std::chrono::nanoseconds kCheck{1'000};
@@ -174,6 +262,7 @@ class AllocCommand final : public Command {
   std::optional<int64_t> capacity_;
   std::string profile_;
   bool minimize_ = false;
+  std::string maximize_;
   int64_t gap_ppm_ = 0;
   LifetimesOption lifetimes_;
   std::string candidate_;

@@ -25,6 +25,7 @@ class Console;
 class CertificateWriter {
  public:
   void Declare(CLI::App& app);
+  bool IsWanted() const { return !folder_.empty(); }
   void AddTo(Destinations& files) const;  // the folder
 
   // Proves the negative claim of `result` and writes the folder. Reports on stderr, also if no

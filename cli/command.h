@@ -42,6 +42,8 @@ std::unique_ptr<Command> MakeEvalCommand();
 std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeModesCommand();
 std::unique_ptr<Command> MakeConvertCommand();
+std::unique_ptr<Command> MakeGenerateCommand();
+std::unique_ptr<Command> MakeStatsCommand();
 std::unique_ptr<Command> MakeExploreCommand();
 std::unique_ptr<Command> MakeServeCommand();
 

@@ -44,7 +44,7 @@ constexpr const char* kExitCodes =
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 13>;
+using Commands = std::array<std::unique_ptr<Command>, 15>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -128,8 +128,8 @@ ExitCode Run(Console& console, int argc, char** argv) {
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),
                              MakeEncodeCommand(), MakeDecodeCommand(),  MakeCheckCommand(),
                              MakeEvalCommand(),   MakeDiffCommand(),    MakeShowCommand(),
-                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand(),
-                             MakeServeCommand()};
+                             MakeModesCommand(),  MakeConvertCommand(), MakeGenerateCommand(),
+                             MakeStatsCommand(),  MakeExploreCommand(), MakeServeCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

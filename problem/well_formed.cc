@@ -190,6 +190,9 @@ Fault CheckBuffer(const Problem& problem, const Buffer& buffer) {
   if (buffer.hint) {
     if (Fault fault = FaultIfOutside(*buffer.hint, 0, kMaxTotal, "/hint", "hint")) return fault;
   }
+  if (buffer.value) {
+    if (Fault fault = FaultIfOutside(*buffer.value, 0, kMaxTotal, "/value", "value")) return fault;
+  }
   for (size_t i = 0; i < buffer.accesses.size(); ++i) {
     if (LivesAtSorted(buffer, buffer.accesses[i].step)) continue;
     return FaultAt(fmt::format("/accesses/{}", i),
@@ -200,9 +203,12 @@ Fault CheckBuffer(const Problem& problem, const Buffer& buffer) {
 }
 
 Fault CheckBuffers(const Problem& problem) {
+  std::optional<int64_t> values = 0;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (Fault fault = CheckBuffer(problem, problem.buffers[i]))
       return Within(fmt::format("/buffers/{}", i), std::move(fault));
+    if (problem.buffers[i].value) values = CheckedAdd(*values, *problem.buffers[i].value);
+    if (!values) return FaultAt("/buffers", "values add up to more than 2^62");
   }
   const std::optional<std::pair<size_t, size_t>> repeated = FindRepeatedId(problem);
   if (!repeated) return std::nullopt;

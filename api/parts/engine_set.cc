@@ -11,6 +11,7 @@
 #include "tessera/encoder/sat/ipasir_engine.h"
 #endif
 #include "tessera/encoder/smt/z3_engine.h"
+#include "tessera/search/engines/boxing/boxing_engine.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/guided/guided.h"
@@ -24,6 +25,7 @@ namespace {
 struct EngineOptions {
   search::engines::canonical::CanonicalOptions canonical;
   search::engines::lazy::LazyOptions lazy;
+  search::engines::boxing::BoxingOptions boxing;
 };
 
 struct Rule {
@@ -31,8 +33,8 @@ struct Rule {
   void (*switch_off)(EngineOptions&);
 };
 
-// Some names stand for a rule of the canonical engine, some for one of the lazy engine, some for
-// both.
+// Some names stand for a rule of the canonical engine, some for one of the lazy engine or of both,
+// some for one of boxing.
 constexpr Rule kRules[] = {
     {"gap-fill", [](EngineOptions& o) { o.canonical.gap_fill = false; }},
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},
@@ -53,6 +55,11 @@ constexpr Rule kRules[] = {
     {"clause-keeping", [](EngineOptions& o) { o.lazy.keep_clauses = false; }},
     {"restarts", [](EngineOptions& o) { o.lazy.restart_base = 0; }},
     {"order-decisions", [](EngineOptions& o) { o.lazy.orders_every = 0; }},
+    {"latent-invariants", [](EngineOptions& o) { o.boxing.latent_invariants = false; }},
+    {"calibration", [](EngineOptions& o) { o.boxing.calibration = false; }},
+    {"critical-points", [](EngineOptions& o) { o.boxing.critical_points = false; }},
+    {"unboxing", [](EngineOptions& o) { o.boxing.unboxing = false; }},
+    {"dummy-job", [](EngineOptions& o) { o.boxing.dummy_job = false; }},
     {"hints", [](EngineOptions& o) { o.lazy.follow_hints = false; }},
 };
 
@@ -90,6 +97,10 @@ constexpr EngineMaker kEngines[] = {
     {"cadical", true,
      [](const EngineOptions&, uint64_t seed) {
        return Make<encoder::sat::SatEngine>(encoder::sat::SatOptions{.seed = seed});
+     }},
+    {"boxing", false,
+     [](const EngineOptions& o, uint64_t seed) {
+       return Make<search::engines::boxing::BoxingEngine>(seed, o.boxing);
      }},
     {"guided", false,
      [](const EngineOptions&, uint64_t) { return Make<search::engines::guided::GuidedEngine>(); }},

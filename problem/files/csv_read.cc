@@ -8,6 +8,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
+#include "tessera/problem/files/gap_windows.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/well_formed.h"
 
@@ -19,9 +20,9 @@ using base::Expected;
 using base::kMaxTotal;
 using base::Unexpected;
 
-enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kGaps };
-constexpr std::array<std::string_view, 8> kColumnNames = {"id",        "lower",  "upper", "size",
-                                                          "alignment", "offset", "hint",  "gaps"};
+enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kValue, kGaps };
+constexpr std::array<std::string_view, 9> kColumnNames = {
+    "id", "lower", "upper", "size", "alignment", "offset", "hint", "value", "gaps"};
 constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -241,8 +242,13 @@ class CsvReader {
                     inclusive ? "start <= end" : "lower < upper",
                     inclusive ? "end is the last step" : "upper is the step after the last");
     }
-    if (!by_column[kGaps].text.empty() && !ReadGaps(by_column[kGaps], buffer)) return false;
-    problem_.buffers.push_back(std::move(buffer));
+    std::vector<WindowedGap> gaps;
+    if (!ReadGaps(by_column[kGaps], buffer, gaps)) return false;
+    const size_t known = problem_.buffers.size();
+    if (!AppendWithGaps(std::move(buffer), gaps, problem_))
+      return Refuse(by_column[kGaps], "the gaps leave bytes that live at no step");
+    // Each chunk has the place of its line.
+    ids_.resize(ids_.size() + problem_.buffers.size() - known - 1, ids_.back());
     return true;
   }
 
@@ -263,6 +269,8 @@ class CsvReader {
         return ReadNumber(field, "offset", 0, buffer.offset.emplace());
       case kHint:
         return ReadNumber(field, "hint", 0, buffer.hint.emplace());
+      case kValue:
+        return ReadNumber(field, "value", 0, buffer.value.emplace());
       case kGaps:
         return true;  // needs lower and upper, in whichever order the columns come
     }
@@ -303,33 +311,45 @@ class CsvReader {
     return true;
   }
 
-  // "3-5 8-9": removes these steps from the buffer's lifespan.
-  bool ReadGaps(const Field& field, Buffer& buffer) {
+  // "3-5 8-9@0:64": no byte lives in steps [3, 5), and bytes [0, 64) alone in [8, 9).
+  bool ReadGaps(const Field& field, const Buffer& buffer, std::vector<WindowedGap>& gaps) {
     Lifespan rest = buffer.lifespans[0];
-    buffer.lifespans.clear();
-    for (const Field& gap : Split(field, ' ')) {
-      if (gap.text.empty()) continue;
-      if (gap.text.find('@') != std::string_view::npos) {
-        return Refuse(gap, "a gap with an address window ('@') is not supported", "a-b");
-      }
-      const std::vector<Field> ends = Split(gap, '-');
-      if (ends.size() != 2) return Refuse(gap, "a gap is not of the form a-b", "3-5 8-9");
-      Lifespan hole;
-      if (!ReadNumber(ends[0], "gap", 0, hole.lower) || !ReadNumber(ends[1], "gap", 0, hole.upper))
-        return false;
-      hole.upper += Added();
-      if (hole.lower >= hole.upper) return Refuse(gap, "the gap is empty", "a < b");
-      if (hole.lower < rest.lower || hole.upper > rest.upper) {
-        return Refuse(gap, "the gap leaves the life or overlaps the gap before",
+    for (const Field& text : Split(field, ' ')) {
+      if (text.text.empty()) continue;
+      WindowedGap gap;
+      if (!ReadGap(text, buffer.size, gap)) return false;
+      if (gap.steps.lower < rest.lower || gap.steps.upper > rest.upper) {
+        return Refuse(text, "the gap leaves the life or overlaps the gap before",
                       "ascending gaps within [lower, upper)");
       }
-      if (rest.lower < hole.lower) buffer.lifespans.push_back({rest.lower, hole.lower});
-      rest.lower = hole.upper;
+      rest.lower = gap.steps.upper;
+      gaps.push_back(gap);
     }
-    if (rest.lower < rest.upper) buffer.lifespans.push_back(rest);
-    if (buffer.lifespans.empty())
-      return Refuse(field, "the gaps leave no step at which the buffer lives");
     return true;
+  }
+
+  bool ReadGap(const Field& text, Bytes size, WindowedGap& gap) {
+    const std::vector<Field> parts = Split(text, '@');
+    const std::vector<Field> ends = Split(parts[0], '-');
+    if (ends.size() != 2 || parts.size() > 2)
+      return Refuse(text, "a gap is not of the form a-b or a-b@from:to", "3-5 8-9@0:64");
+    if (!ReadNumber(ends[0], "gap", 0, gap.steps.lower) ||
+        !ReadNumber(ends[1], "gap", 0, gap.steps.upper))
+      return false;
+    gap.steps.upper += Added();
+    if (gap.steps.lower >= gap.steps.upper) return Refuse(text, "the gap is empty", "a < b");
+    return parts.size() < 2 || ReadWindow(parts[1], size, gap.window);
+  }
+
+  bool ReadWindow(const Field& text, Bytes size, AddressRange& window) {
+    const std::vector<Field> ends = Split(text, ':');
+    if (ends.size() != 2) return Refuse(text, "a window is not of the form from:to", "0:64");
+    if (!ReadNumber(ends[0], "window", 0, window.begin) ||
+        !ReadNumber(ends[1], "window", 0, window.end))
+      return false;
+    if (window.begin < window.end && window.end <= size) return true;
+    return Refuse(text, "the window is empty or leaves the buffer",
+                  fmt::format("from < to <= {}", size));
   }
 
   // What makes the end of a stated life that of a half-open one.

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tessera/base/text.h"
+#include "tessera/problem/files/gap_windows.h"
 #include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem::files {
@@ -23,7 +27,6 @@ std::string BeyondCsv(const Problem& problem) {
   if (!memory.modes.empty()) return "modes";
   if (!memory.reserved.empty()) return "reserved ranges";
   if (memory.alignment != 1) return "the alignment of the memory";
-  if (!problem.relations.empty()) return "relations";
   if (!problem.loops.empty()) return "loops";
   if (!problem.rules.empty()) return "rules";
   if (!problem.costs.empty()) return "costs";
@@ -42,7 +45,7 @@ std::string BeyondCsv(const Problem& problem) {
 
 // An id in RFC 4180 form on one line: quoted if it holds separators, with control characters
 // escaped.
-std::string FieldOf(const std::string& id) {
+std::string FieldOf(std::string_view id) {
   std::string text = base::Printable(id);
   const bool plain = text.find_first_of(",\"") == std::string::npos && !text.starts_with(' ') &&
                      !text.ends_with(' ');
@@ -57,10 +60,14 @@ bool Any(const Problem& problem, Predicate predicate) {
   return std::any_of(problem.buffers.begin(), problem.buffers.end(), predicate);
 }
 
-void AppendGaps(const Buffer& buffer, Step added, std::string& text) {
-  for (size_t i = 1; i < buffer.lifespans.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{}{}-{}", i > 1 ? " " : "",
-                   buffer.lifespans[i - 1].upper, buffer.lifespans[i].lower - added);
+void AppendGaps(const std::vector<WindowedGap>& gaps, Step added, std::string& text) {
+  const char* separator = "";
+  for (const WindowedGap& gap : gaps) {
+    fmt::format_to(std::back_inserter(text), "{}{}-{}", separator, gap.steps.lower,
+                   gap.steps.upper - added);
+    if (gap.window.begin < gap.window.end)
+      fmt::format_to(std::back_inserter(text), "@{}:{}", gap.window.begin, gap.window.end);
+    separator = " ";
   }
 }
 
@@ -68,7 +75,10 @@ void AppendGaps(const Buffer& buffer, Step added, std::string& text) {
 
 Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation,
                                Lifetimes lifetimes) {
-  if (const std::string beyond = BeyondCsv(problem); !beyond.empty()) {
+  std::string beyond = BeyondCsv(problem);
+  const auto runs = beyond.empty() ? FindChunkRuns(problem) : std::nullopt;
+  if (!runs) {
+    if (beyond.empty()) beyond = "relations";
     Diagnostic diagnostic;
     diagnostic.message = "CSV cannot state " + beyond;
     diagnostic.hint = "write JSON instead";
@@ -78,30 +88,37 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
   const bool offset = allocation != nullptr ||
                       Any(problem, [](const Buffer& buffer) { return buffer.offset.has_value(); });
   const bool hint = Any(problem, [](const Buffer& buffer) { return buffer.hint.has_value(); });
-  const bool gaps = Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
+  const bool value = Any(problem, [](const Buffer& buffer) { return buffer.value.has_value(); });
+  const bool gaps = !runs->empty() ||
+                    Any(problem, [](const Buffer& buffer) { return buffer.lifespans.size() > 1; });
 
   const bool inclusive = lifetimes == Lifetimes::kInclusive;
   const Step added = inclusive ? 1 : 0;
-  std::string text = fmt::format("id,{},size{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
+  std::string text = fmt::format("id,{},size{}{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
                                  alignment ? ",alignment" : "", offset ? ",offset" : "",
-                                 hint ? ",hint" : "", gaps ? ",gaps" : "");
+                                 hint ? ",hint" : "", value ? ",value" : "", gaps ? ",gaps" : "");
   const auto append_optional = [&text](const std::optional<Bytes>& value) {
     text += ',';
     if (value) text += fmt::to_string(*value);
   };
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+  auto run = runs->begin();
+  for (size_t i = 0; i < problem.buffers.size();) {
+    const bool is_run = run != runs->end() && run->first == i;
+    const ChunkRun chunks = is_run ? *run++ : ChunkRun{i, {0}};
+    const FoldedLine line = FoldLine(problem, chunks);
     const Buffer& buffer = problem.buffers[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{}", FieldOf(buffer.id),
-                   buffer.lifespans.front().lower, buffer.lifespans.back().upper - added,
-                   buffer.size);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{}", FieldOf(line.id), line.life.lower,
+                   line.life.upper - added, line.size);
     if (alignment) append_optional(buffer.alignment);
     if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
     if (hint) append_optional(buffer.hint);
+    if (value) append_optional(buffer.value);
     if (gaps) {
       text += ',';
-      AppendGaps(buffer, added, text);
+      AppendGaps(line.gaps, added, text);
     }
     text += '\n';
+    i += chunks.at.size();
   }
   return text;
 }

@@ -159,6 +159,7 @@ Buffer ReadBuffer(JsonObject& object, const std::vector<Memory>& memories) {
   }
   buffer.offset = ReadOptional(object, "offset", kAddresses);
   buffer.hint = ReadOptional(object, "hint", kAddresses);
+  buffer.value = ReadOptional(object, "value", kAddresses);
   for (const JsonValue& access : object.Items("accesses", Presence::kOptional))
     buffer.accesses.push_back(ReadAccess(access));
   buffer.annotations = object.UserKeys();
@@ -178,6 +179,7 @@ void ReadComposite(JsonObject& object, const std::vector<JsonValue>& chunks, Pro
   const int64_t alignment = object.Integer("alignment", kSizes, 1);
   const std::optional<int64_t> offset = ReadOptional(object, "offset", kAddresses);
   const std::optional<int64_t> hint = ReadOptional(object, "hint", kAddresses);
+  const std::optional<int64_t> value = ReadOptional(object, "value", kAddresses);
   const auto first = static_cast<int>(problem.buffers.size());
   Bytes end = 0;
   for (size_t i = 0; i < chunks.size(); ++i) {
@@ -196,6 +198,7 @@ void ReadComposite(JsonObject& object, const std::vector<JsonValue>& chunks, Pro
       buffer.alignment = alignment;
       buffer.offset = offset;
       buffer.hint = hint;
+      buffer.value = value;
     } else {
       problem.relations.push_back(
           {RelationKind::kColocate, first, static_cast<int>(problem.buffers.size()), range.begin});

@@ -107,6 +107,7 @@ Json ToJson(const Problem& problem, const Buffer& buffer) {
     base::Append(json, "allowed_banks", References<Bank>(memory.banks)(bank));
   PutIf(json, "offset", buffer.offset);
   PutIf(json, "hint", buffer.hint);
+  PutIf(json, "value", buffer.value);
   for (const Access& access : buffer.accesses) base::Append(json, "accesses", ToJson(access));
   for (const auto& [key, text] : buffer.annotations) {
     Json value = Json::parse(text, nullptr, false);

@@ -27,7 +27,8 @@ inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open",
 //
 // Columns id, lower, upper and size are required, in any order. Optional columns are alignment
 // (default 1), offset (fixed), hint and gaps (half-open parts of [lower, upper) in which the buffer
-// does not live). Optional fields may be empty. The names `buffer` and `buffer_id` stand for `id`,
+// does not live; in `2-4@0:8` its bytes [0, 8) live on, and it is read as a composite of chunks,
+// gap_windows.h). Optional fields may be empty. The names `buffer` and `buffer_id` stand for `id`,
 // `begin` and `start` for `lower`. Lives, and gaps likewise, are half-open unless `lifetimes` says
 // otherwise. Some tools mean the last step by `end` and others the step after it, so `end` stands
 // for `upper` only if `lifetimes` is stated. Numbers are decimal
@@ -44,10 +45,10 @@ base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_nam
 // The same CSV for `problem`, with only those optional columns that some buffer needs. Reading it
 // back gives the same buffers. With an allocation (may be null) the offset column holds its
 // offsets. A problem that CSV cannot represent is refused, and the fault names the reason: several
-// memories, banks, modes, reserved ranges, relations, loops, accesses, negative steps. Ids are
-// quoted as RFC 4180 requires; control characters in them are escaped. Names, roles and annotations
-// are for people and are left out; so is the capacity. Inclusive lives get the columns `start` and
-// `end`, which MiniMalloc reads so.
+// memories, banks, modes, reserved ranges, relations other than those of gaps with windows, loops,
+// accesses, negative steps. Ids are quoted as RFC 4180 requires; control characters in them are
+// escaped. Names, roles and annotations are for people and are left out; so is the capacity.
+// Inclusive lives get the columns `start` and `end`, which MiniMalloc reads so.
 base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr,
                                      Lifetimes lifetimes = Lifetimes::kHalfOpen);
 

@@ -206,10 +206,10 @@ class Signature {
   // Without the size, which the key states by itself.
   void Add(const problem::Buffer& buffer) {
     const auto& [id, name, role, size, lifespans, alignment, memory, span, allowed_banks, offset,
-                 hint, accesses, annotations] = buffer;
+                 hint, value, accesses, annotations] = buffer;
     static_cast<void>(size);
     AddAll(id, name, role, lifespans, alignment, memory, span, allowed_banks, offset, hint,
-           accesses, annotations);
+           value, accesses, annotations);
   }
   void Add(const Problem& problem) {
     const auto& [name, buffers, memories, relations, loops, rules, costs] = problem;

@@ -63,6 +63,21 @@ TEST_F(ConvertTest, APairThatMeetsTwiceIsOnePair) {
   }
 }
 
+TEST_F(ConvertTest, GapsWithWindowsLeadBack) {
+  const std::string text =
+      "id,lower,upper,size,alignment,gaps\na,0,9,10,4,2-4@0:4 5-6 7-8@4:10\nb,2,4,6,1,\n";
+  Write("windows.csv", text);
+  EXPECT_EQ(Run({"convert", "windows.csv", "--to", "csv"}).out, text);
+  const Outcome outcome = Run({"alloc", "windows.csv", "--output", "placed.csv"});
+  EXPECT_THAT(outcome.out, HasSubstr("peak         10\n")) << outcome.err;
+  EXPECT_THAT(Read("placed.csv"), HasSubstr("a,0,9,10,4,0,2-4@0:4 5-6 7-8@4:10\nb,2,4,6,1,4,\n"));
+  EXPECT_EQ(Run({"check", "placed.csv", "--capacity", "10"}).exit_code, 0);
+  Write("wrong.csv", Replace(Read("placed.csv"), "b,2,4,6,1,4", "b,2,4,6,1,3"));
+  EXPECT_EQ(Run({"check", "wrong.csv", "--capacity", "10"}).exit_code, 5);
+  EXPECT_EQ(Run({"alloc", "windows.csv", "--engine", "order-search"}).exit_code, 4);
+  EXPECT_EQ(Run({"convert", "windows.csv", "--to", "executorch"}).exit_code, 3);
+}
+
 TEST_F(ConvertTest, AnOfflinePlanOfOpenOffsetsDropsNoRelation) {
   Write("tied.json",
         R"({"format": "tessera-problem", "version": 1,

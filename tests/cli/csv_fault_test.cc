@@ -30,7 +30,7 @@ TEST_P(CsvFaultTest, IsReportedInFull) {
 }
 
 const std::string kColumns =
-    "expected: one of id, lower, upper, size, alignment, offset, hint, gaps";
+    "expected: one of id, lower, upper, size, alignment, offset, hint, value, gaps";
 
 INSTANTIATE_TEST_SUITE_P(
     Of, CsvFaultTest,

@@ -30,8 +30,8 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   for (const char* code :
-       {"0 answer", "2 usage", "3 bad input", "4 unsupported", "5 check refused", "10 limit", "11 a part",
-        "20 proven infeasible", "70 internal", "74 cannot write", "130 interrupted"}) {
+       {"0 answer", "2 usage", "3 bad input", "4 unsupported", "5 check refused", "10 limit",
+        "11 a part", "20 proven infeasible", "70 internal", "74 cannot write", "130 interrupted"}) {
     EXPECT_THAT(outcome.out, HasSubstr(code));
   }
 }
@@ -120,8 +120,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
                          testing::Values("plan", "tile", "alloc", "encode", "decode", "check",
-                                         "eval", "diff", "show", "modes", "convert", "explore",
-                                         "serve"),
+                                         "eval", "diff", "show", "modes", "convert", "generate",
+                                         "stats", "explore", "serve"),
                          [](const auto& info) { return info.param; });
 
 // The command refuses these lines before it reads any file: none of the files named here exists.

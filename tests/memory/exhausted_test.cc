@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "tessera/base/process.h"
-#include "tessera/bench/problem_generators.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
@@ -91,7 +91,7 @@ class EnginesUnderFailure : public testing::TestWithParam<const Engine*> {};
 // Without the failure the Problem has a placement within the capacity, so kInfeasible is never
 // right.
 TEST_P(EnginesUnderFailure, AnswerHonestlyAndLoseNothing) {
-  const Problem problem = bench::GenerateFlat(10, 3);
+  const Problem problem = problem::generate::MakeFlat(10, 3);
   const std::vector<const Engine*> engines = {GetParam()};
   const int64_t failures = FailEach(GetParam()->Name() == "cadical", [&](int64_t k) {
     allocate::AllocateOptions options;

@@ -159,13 +159,16 @@ TEST(ReadCsvFaultTest, Gaps) {
   const auto fault = [](std::string_view gaps) {
     return FaultOf("gaps,id,lower,upper,size\n" + std::string(gaps) + ",a,2,9,1\n");
   };
-  EXPECT_EQ(fault("3-5 x"), "2:5 a gap is not of the form a-b");
+  EXPECT_EQ(fault("3-5 x"), "2:5 a gap is not of the form a-b or a-b@from:to");
   EXPECT_EQ(fault("3-5 6-z"), "2:7 gap is not a whole number");
   EXPECT_EQ(fault("5-5"), "2:1 the gap is empty");
   EXPECT_EQ(fault("3-5 4-6"), "2:5 the gap leaves the life or overlaps the gap before");
   EXPECT_EQ(fault("1-3"), "2:1 the gap leaves the life or overlaps the gap before");
-  EXPECT_EQ(fault("2-9"), "2:1 the gaps leave no step at which the buffer lives");
-  EXPECT_EQ(fault("3-5@0-4"), "2:1 a gap with an address window ('@') is not supported");
+  EXPECT_EQ(fault("2-9"), "2:1 the gaps leave bytes that live at no step");
+  EXPECT_EQ(fault("3-5@0-4"), "2:5 a window is not of the form from:to");
+  EXPECT_EQ(fault("3-5@0:2"), "2:5 the window is empty or leaves the buffer");
+  EXPECT_EQ(fault("3-5@0:0"), "2:5 the window is empty or leaves the buffer");
+  EXPECT_EQ(fault("3-5@0:1@0:1"), "2:1 a gap is not of the form a-b or a-b@from:to");
 }
 
 TEST(ReadCsvFaultTest, TotalsBeyondTheLimit) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "random_instance.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -146,7 +146,7 @@ TEST(Canonical, RulesDoNotChangeAnswersOfMidSizedInstances) {
                                               0b111101111, 0b111111101, 0b111111110, 0b111111011};
   int decided = 0, infeasible = 0;
   for (const uint64_t seed : {14, 15, 20, 21, 36, 37, 41, 42}) {
-    const Problem problem = bench::GenerateBroken({24, 80, 4096}, seed);
+    const Problem problem = problem::generate::MakeBroken({24, 80, 4096}, seed);
     std::optional<Status> answer;
     for (const unsigned combination : combinations) {
       const base::Stop stop;
@@ -199,7 +199,7 @@ TEST(Canonical, AgreesWithBruteForceAmongFixedOffsets) {
 TEST(Canonical, FillsTheGapsBetweenFixedBuffers) {
   int solved = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
-    Problem problem = bench::GeneratePerfect({30, 40, 256}, seed);
+    Problem problem = problem::generate::MakePerfect({30, 40, 256}, seed);
     const Result known = Decide(problem, 256, 2'000'000);
     if (!known.allocation) continue;
     for (size_t i = 0; i < problem.buffers.size(); i += 5)
@@ -233,7 +233,7 @@ TEST(Canonical, ALimitIsUnknownNeverInfeasible) {
 }
 
 TEST(Canonical, AnotherCallGoesOnWithTheRestarts) {
-  const Problem problem = bench::GenerateFlat(30, 16);  // needs several calls
+  const Problem problem = problem::generate::MakeFlat(30, 16);  // needs several calls
   const auto session = engines::canonical::CanonicalEngine().Open(problem, nullptr);
   const base::Stop stop;
   std::vector<Status> answers;

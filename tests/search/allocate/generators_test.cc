@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tessera/bench/problem_generators.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/engines/canonical/canonical.h"
@@ -49,12 +49,14 @@ struct Family {
 
 std::vector<Family> Families() {
   return {
-      {"perfect", [](uint64_t seed) { return bench::GeneratePerfect({}, seed); }, 80},
-      {"broken", [](uint64_t seed) { return bench::GenerateBroken({}, seed); }, 80},
-      {"flat", [](uint64_t seed) { return bench::GenerateFlat(40, seed); }, 40},
-      {"random", [](uint64_t seed) { return bench::GenerateRandom(100, 20, seed); }, 100},
-      {"compiler-like", [](uint64_t seed) { return bench::GenerateCompilerLike(60, seed); }, 60},
-      {"banked", [](uint64_t seed) { return bench::GenerateBanked({.buffers = 60}, seed); }, 60}};
+      {"perfect", [](uint64_t seed) { return problem::generate::MakePerfect({}, seed); }, 80},
+      {"broken", [](uint64_t seed) { return problem::generate::MakeBroken({}, seed); }, 80},
+      {"flat", [](uint64_t seed) { return problem::generate::MakeFlat(40, seed); }, 40},
+      {"random", [](uint64_t seed) { return problem::generate::MakeRandom(100, 20, seed); }, 100},
+      {"compiler-like", [](uint64_t seed) { return problem::generate::MakeCompilerLike(60, seed); },
+       60},
+      {"banked", [](uint64_t seed) { return problem::generate::MakeBanked({.buffers = 60}, seed); },
+       60}};
 }
 
 TEST(Generators, ProblemsAreWellFormedAndOfTheSizeAskedFor) {
@@ -81,29 +83,30 @@ TEST(Generators, TheSeedAloneDecides) {
 
 TEST(Generators, PerfectFillsEveryStepToTheCapacity) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_THAT(LoadsOf(bench::GeneratePerfect({30, 12, 64}, seed)), Each(64));
+    EXPECT_THAT(LoadsOf(problem::generate::MakePerfect({30, 12, 64}, seed)), Each(64));
   }
 }
 
 TEST(Generators, PerfectIsFeasible) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    EXPECT_EQ(DecideWithin(engines::canonical::CanonicalEngine(),
-                           bench::GeneratePerfect({16, 12, 64}, seed), base::Budget{}.units),
-              Status::kFeasible);
+    EXPECT_EQ(
+        DecideWithin(engines::canonical::CanonicalEngine(),
+                     problem::generate::MakePerfect({16, 12, 64}, seed), base::Budget{}.units),
+        Status::kFeasible);
   }
 }
 
 TEST(Generators, PerfectCutsDownToSingleBytes) {
-  EXPECT_THAT(bench::GeneratePerfect({12, 3, 4}, 1).buffers, SizeIs(12));
+  EXPECT_THAT(problem::generate::MakePerfect({12, 3, 4}, 1).buffers, SizeIs(12));
 }
 
 TEST(Generators, BrokenKeepsTheLoadWithinTheCapacityAndGreedySolvesFew) {
   int greedy = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = bench::GenerateBroken({}, seed);
+    const Problem problem = problem::generate::MakeBroken({}, seed);
     EXPECT_LE(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     EXPECT_NE(problem::files::WriteProblem(problem),
-              problem::files::WriteProblem(bench::GeneratePerfect({}, seed)));
+              problem::files::WriteProblem(problem::generate::MakePerfect({}, seed)));
     greedy += DecideWithin(engines::greedy::GreedyEngine(), problem, base::Budget{}.units) ==
                       Status::kFeasible
                   ? 1
@@ -117,7 +120,7 @@ TEST(Generators, BrokenMayOrMayNotBeFeasible) {
   int feasible = 0, infeasible = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Status status = DecideWithin(engines::canonical::CanonicalEngine(),
-                                       bench::GenerateBroken({20, 30, 256}, seed), 200'000);
+                                       problem::generate::MakeBroken({20, 30, 256}, seed), 200'000);
     feasible += status == Status::kFeasible ? 1 : 0;
     infeasible += status == Status::kInfeasible ? 1 : 0;
   }
@@ -128,7 +131,7 @@ TEST(Generators, BrokenMayOrMayNotBeFeasible) {
 TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
   int greedy = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = bench::GenerateFlat(40, seed);
+    const Problem problem = problem::generate::MakeFlat(40, seed);
     EXPECT_EQ(allocate::FindBound(problem, 0).bytes, problem.memories[0].capacity);
     const problem::Lifespan horizon = problem::Horizon(problem);
     EXPECT_LE(horizon.upper, 24);
@@ -141,7 +144,7 @@ TEST(Generators, FlatHasItsLoadForCapacityAndGreedySolvesFew) {
 }
 
 TEST(Generators, RandomHasTheConcurrencyAskedFor) {
-  const Problem problem = bench::GenerateRandom(2000, 50, 3);
+  const Problem problem = problem::generate::MakeRandom(2000, 50, 3);
   const problem::Lifespan horizon = problem::Horizon(problem);
   Step lived = 0;
   for (const problem::Buffer& buffer : problem.buffers) {
@@ -177,11 +180,11 @@ bool FindRoom(const std::vector<User>& users, const problem::Mode& mode, std::ve
 }
 
 TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
-  for (const bench::BankedShape& shape :
-       {bench::BankedShape{}, bench::BankedShape{30, 20, 3, 2, 20},
-        bench::BankedShape{9, 20, 1, 1, 40}}) {
+  for (const problem::generate::BankedShape& shape :
+       {problem::generate::BankedShape{}, problem::generate::BankedShape{30, 20, 3, 2, 20},
+        problem::generate::BankedShape{9, 20, 1, 1, 40}}) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-      const Problem problem = bench::GenerateBanked(shape, seed);
+      const Problem problem = problem::generate::MakeBanked(shape, seed);
       const problem::Memory& memory = problem.memories[0];
       ASSERT_THAT(memory.banks, SizeIs(static_cast<size_t>(shape.banks)));
       ASSERT_THAT(memory.modes, SizeIs(static_cast<size_t>(shape.modes)));
@@ -204,7 +207,7 @@ TEST(Generators, EachStepOfABankedProblemAloneHasAFeasibleMode) {
 
 TEST(Generators, BankedLeavesLittleSlackOverTheHeaviestStep) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Problem problem = bench::GenerateBanked({}, seed);
+    const Problem problem = problem::generate::MakeBanked({}, seed);
     const std::vector<Bytes> loads = LoadsOf(problem);
     const Bytes load = *std::max_element(loads.begin(), loads.end());
     EXPECT_LE(load, problem.memories[0].capacity);

@@ -9,7 +9,7 @@
 
 #include "../../encoder/brute_force.h"
 #include "random_instance.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -91,7 +91,7 @@ TEST(LocalSearch, FindsTheLeastPenaltiesOfSmallProblems) {
 
 TEST(LocalSearch, BreaksNoPlacementWhileItLowersPenalties) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
-    Problem problem = bench::GenerateFlat(80, seed);
+    Problem problem = problem::generate::MakeFlat(80, seed);
     problem.memories[0].capacity = problem.memories[0].capacity * 5 / 4;
     base::Random random(seed);
     for (int i = 0; i < 200; ++i) DrawPenalties(random, problem);
@@ -113,7 +113,7 @@ TEST(LocalSearch, BreaksNoPlacementWhileItLowersPenalties) {
 TEST(LocalSearch, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
   int found = 0, greedy = 0;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    const Problem problem = bench::GenerateFlat(60, seed);
+    const Problem problem = problem::generate::MakeFlat(60, seed);
     const problem::Bytes capacity = problem.memories[0].capacity * 106 / 100;
     found +=
         Decide(engines::local_search::LocalSearchEngine(), problem, capacity, 20'000).allocation
@@ -127,7 +127,7 @@ TEST(LocalSearch, PacksWithSomeSlackWhereNoGreedyOrderDoes) {
 }
 
 TEST(LocalSearch, ContinuesFromItsStateAtEveryCapacity) {
-  const Problem problem = bench::GenerateFlat(40, 3);
+  const Problem problem = problem::generate::MakeFlat(40, 3);
   const problem::Bytes load = problem.memories[0].capacity;
   const auto session = engines::local_search::LocalSearchEngine().Open(problem, nullptr);
   const base::Stop stop;
@@ -145,7 +145,7 @@ TEST(LocalSearch, ContinuesFromItsStateAtEveryCapacity) {
 }
 
 TEST(LocalSearch, OneSeedGivesOneAnswerAndAnotherAnother) {
-  const Problem problem = bench::GenerateFlat(60, 1);
+  const Problem problem = problem::generate::MakeFlat(60, 1);
   const problem::Bytes capacity = problem.memories[0].capacity * 12 / 10;
   const auto offsets = [&](uint64_t seed) {
     const Result result =

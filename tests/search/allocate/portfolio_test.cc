@@ -6,7 +6,7 @@
 
 #include "random_instance.h"
 #include "tessera/base/process.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -367,7 +367,7 @@ TEST(Allocate, OneTwoAndEightThreadsGiveTheSameBytes) {
   int open = 0, closed = 0;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     for (const bool minimize : {false, true}) {
-      const Problem problem = bench::GenerateBroken({}, seed);
+      const Problem problem = problem::generate::MakeBroken({}, seed);
       allocate::AllocateOptions options =
           Within(problem.memories[0].capacity + (minimize ? 1000 : 0));
       options.minimize = minimize;

@@ -8,7 +8,7 @@
 #include "brute_force.h"
 #include "random_instance.h"
 #include "random_packing.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -144,7 +144,7 @@ TEST(Soak, ThreadsChangeNothingWhereBothLanesLearn) {
   const engines::lazy::LazyEngine lazy;
   const std::vector<const problem::Engine*> engines = {&greedy, &canonical, &lazy};
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    const Problem problem = bench::GenerateBroken({}, seed);
+    const Problem problem = problem::generate::MakeBroken({}, seed);
     allocate::AllocateOptions options;
     options.minimize = true;
     options.capacity = 2 * problem.memories[0].capacity;

@@ -4,7 +4,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 
 // A chain of operators in banks. Half of the buffers are results. The others are constants that
 // transfers bring in:
@@ -17,16 +17,9 @@
 // from its surroundings: the capacity is barely above the heaviest step and is cut into banks, a
 // bank serves most modes for reading or for writing only, and a buffer is written at one step and
 // read at others while its neighbours do the reverse.
-namespace tessera::bench {
+namespace tessera::problem::generate {
 
 using base::Random;
-using problem::Access;
-using problem::AccessKind;
-using problem::BankMode;
-using problem::Buffer;
-using problem::Bytes;
-using problem::Problem;
-using problem::Step;
 
 namespace {
 
@@ -42,7 +35,7 @@ Buffer& AddBuffer(Random& random, Problem& problem, const char* role) {
   buffer.id = "b" + std::to_string(problem.buffers.size() - 1);
   buffer.role = role;
   buffer.size = random.Uniform(1, kMostUnits) * kUnit;
-  buffer.span = random.Chance(0.8) ? problem::Span::kSingle : problem::Span::kContiguous;
+  buffer.span = random.Chance(0.8) ? Span::kSingle : Span::kContiguous;
   return buffer;
 }
 
@@ -155,7 +148,7 @@ void AddModes(Random& random, Problem& problem, const BankedShape& shape) {
 
 }  // namespace
 
-Problem GenerateBanked(const BankedShape& shape, uint64_t seed) {
+Problem MakeBanked(const BankedShape& shape, uint64_t seed) {
   Random random(seed);
   Problem problem;
   problem.name = "banked " + std::to_string(seed);
@@ -171,4 +164,4 @@ Problem GenerateBanked(const BankedShape& shape, uint64_t seed) {
   return problem;
 }
 
-}  // namespace tessera::bench
+}  // namespace tessera::problem::generate

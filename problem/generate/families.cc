@@ -1,4 +1,4 @@
-#include "tessera/bench/problem_generators.h"
+#include "tessera/problem/generate/families.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,14 +8,9 @@
 
 #include "tessera/base/random.h"
 
-namespace tessera::bench {
+namespace tessera::problem::generate {
 
 using base::Random;
-using problem::AccessKind;
-using problem::Buffer;
-using problem::Bytes;
-using problem::Problem;
-using problem::Step;
 
 namespace {
 
@@ -44,8 +39,26 @@ Bytes TotalSize(const Problem& problem) {
 
 // A number from `least` to `most`. Its logarithm is uniform: every factor is as likely as any
 // other.
-int64_t LogUniform(Random& random, double least, double most) {
+int64_t DrawLogUniform(Random& random, double least, double most) {
   return static_cast<int64_t>(std::llround(least * std::pow(most / least, random.Real())));
+}
+
+// A multiple of 64 B up to 16 MiB.
+Bytes DrawSize(Random& random) {
+  static constexpr Bytes kGranularity = 64;
+  static constexpr double kLeastSize = 64, kMostSize = 16 << 20;
+  return DrawLogUniform(random, kLeastSize, kMostSize) / kGranularity * kGranularity;
+}
+
+// The longest log-uniform life, if with one birth a step `alive` buffers live on average: the mean
+// of log-uniform lives up to L is (L - 1) / ln L.
+double LongestLife(double alive) {
+  double low = 1.5, high = 1e12;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = std::sqrt(low * high);
+    ((middle - 1) / std::log(middle) < alive ? low : high) = middle;
+  }
+  return low;
 }
 
 struct Rectangle {
@@ -103,7 +116,7 @@ void MoveSize(Random& random, Profile& profile, Buffer& from, Buffer& to) {
 }
 
 void GrowLife(Random& random, Profile& profile, Buffer& buffer, Step steps) {
-  problem::Lifespan& life = buffer.lifespans[0];
+  Lifespan& life = buffer.lifespans[0];
   if (random.Chance(0.5)) {
     if (life.lower > 0 && profile.Add(life.lower - 1, life.lower, buffer.size)) --life.lower;
   } else {
@@ -113,7 +126,7 @@ void GrowLife(Random& random, Profile& profile, Buffer& buffer, Step steps) {
 
 }  // namespace
 
-Problem GeneratePerfect(const PackingShape& shape, uint64_t seed) {
+KnownPacking MakePerfectPacking(const PackingShape& shape, uint64_t seed) {
   Random random(seed);
   std::vector<Rectangle> rectangles = {{0, shape.steps, 0, shape.capacity}};
   while (rectangles.size() < static_cast<size_t>(shape.buffers)) {
@@ -130,16 +143,22 @@ Problem GeneratePerfect(const PackingShape& shape, uint64_t seed) {
     if (!Cut(random, rectangles, larger, across_time))
       Cut(random, rectangles, larger, !across_time);
   }
-  Problem problem = EmptyProblem("perfect " + std::to_string(seed), shape.capacity);
+  KnownPacking packing;
+  packing.problem = EmptyProblem("perfect " + std::to_string(seed), shape.capacity);
   for (const Rectangle& rectangle : rectangles) {
-    AddBuffer(problem, rectangle.lower, rectangle.upper, rectangle.top - rectangle.bottom);
+    AddBuffer(packing.problem, rectangle.lower, rectangle.upper, rectangle.top - rectangle.bottom);
+    packing.offsets.push_back(rectangle.bottom);
   }
-  return problem;
+  return packing;
 }
 
-Problem GenerateBroken(const PackingShape& shape, uint64_t seed) {
+Problem MakePerfect(const PackingShape& shape, uint64_t seed) {
+  return MakePerfectPacking(shape, seed).problem;
+}
+
+Problem MakeBroken(const PackingShape& shape, uint64_t seed) {
   static constexpr int kGrowthsPerBuffer = 20;
-  Problem problem = GeneratePerfect(shape, seed);
+  Problem problem = MakePerfect(shape, seed);
   problem.name = "broken " + std::to_string(seed);
   Random random(seed + 1);
   Profile profile(shape.steps, shape.capacity);
@@ -159,7 +178,7 @@ Problem GenerateBroken(const PackingShape& shape, uint64_t seed) {
   return problem;
 }
 
-Problem GenerateFlat(int buffers, uint64_t seed) {
+Problem MakeFlat(int buffers, uint64_t seed) {
   static constexpr Bytes kCapacity = 1 << 16;
   static constexpr int kTries = 200;
   Random random(seed);
@@ -189,13 +208,13 @@ Problem GenerateFlat(int buffers, uint64_t seed) {
   return problem;
 }
 
-Problem GenerateRandom(int buffers, double concurrency, uint64_t seed) {
+Problem MakeRandom(int buffers, double concurrency, uint64_t seed) {
   static constexpr double kLeastSize = 64, kMostSize = 16 << 20, kLongestLife = 1000;
   Random random(seed);
   std::vector<Step> lives;
   Step sum = 0;
   for (int i = 0; i < buffers; ++i) {
-    lives.push_back(LogUniform(random, 1, kLongestLife));
+    lives.push_back(DrawLogUniform(random, 1, kLongestLife));
     sum += lives.back();
   }
   const auto horizon =
@@ -204,34 +223,53 @@ Problem GenerateRandom(int buffers, double concurrency, uint64_t seed) {
   Problem problem = EmptyProblem("random " + std::to_string(seed), 0);
   for (const Step life : lives) {
     const Step lower = random.Uniform(0, horizon - life);
-    AddBuffer(problem, lower, lower + life, LogUniform(random, kLeastSize, kMostSize));
+    AddBuffer(problem, lower, lower + life, DrawLogUniform(random, kLeastSize, kMostSize));
   }
   problem.memories[0].capacity = TotalSize(problem);
   return problem;
 }
 
-Problem GenerateLogUniform(int buffers, double alive, uint64_t seed) {
-  static constexpr Bytes kGranularity = 64;
-  static constexpr double kLeastSize = 64, kMostSize = 16 << 20, kLongest = 1e12;
-  // The mean of a log-uniform life up to L is (L - 1) / ln L.
-  double low = 1.5, high = kLongest;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = std::sqrt(low * high);
-    ((middle - 1) / std::log(middle) < alive ? low : high) = middle;
-  }
+Problem MakeLogUniform(int buffers, double alive, uint64_t seed) {
+  const double longest = LongestLife(alive);
   Random random(seed);
   Problem problem = EmptyProblem("log-uniform " + std::to_string(seed), 0);
   for (int i = 0; i < buffers; ++i) {
     const Step lower = random.Uniform(0, buffers - 1);
-    const Step life = LogUniform(random, 1, low);
-    const Bytes size = LogUniform(random, kLeastSize, kMostSize) / kGranularity * kGranularity;
-    AddBuffer(problem, lower, lower + life, size);
+    const Step life = DrawLogUniform(random, 1, longest);
+    AddBuffer(problem, lower, lower + life, DrawSize(random));
   }
   problem.memories[0].capacity = TotalSize(problem);
   return problem;
 }
 
-Problem GenerateCompilerLike(int buffers, uint64_t seed) {
+Problem MakeEqual(int buffers, double alive, uint64_t seed) {
+  const double longest = LongestLife(alive);
+  Random random(seed);
+  Problem problem = EmptyProblem("equal " + std::to_string(seed), 0);
+  const Bytes size = DrawSize(random);
+  for (int i = 0; i < buffers; ++i) {
+    const Step lower = random.Uniform(0, buffers - 1);
+    AddBuffer(problem, lower, lower + DrawLogUniform(random, 1, longest), size);
+  }
+  problem.memories[0].capacity = TotalSize(problem);
+  return problem;
+}
+
+Problem MakeDisjoint(int buffers, uint64_t seed) {
+  static constexpr Step kLongestLife = 16, kLongestPause = 2;
+  Random random(seed);
+  Problem problem = EmptyProblem("disjoint " + std::to_string(seed), 0);
+  Step lower = 0;
+  for (int i = 0; i < buffers; ++i) {
+    const Step upper = lower + random.Uniform(1, kLongestLife);
+    const Buffer& buffer = AddBuffer(problem, lower, upper, DrawSize(random));
+    problem.memories[0].capacity = std::max(problem.memories[0].capacity, buffer.size);
+    lower = upper + random.Uniform(0, kLongestPause);
+  }
+  return problem;
+}
+
+Problem MakeCompilerLike(int buffers, uint64_t seed) {
   static constexpr Bytes kGranularity = 64;
   static constexpr double kSkips = 0.2, kWeights = 0.4;
   Random random(seed);
@@ -256,4 +294,4 @@ Problem GenerateCompilerLike(int buffers, uint64_t seed) {
   return problem;
 }
 
-}  // namespace tessera::bench
+}  // namespace tessera::problem::generate

@@ -1,0 +1,117 @@
+#include "tessera/api/parts/choice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
+#include "tessera/report/text_table.h"
+#include "tessera/search/choose/items.h"
+
+namespace tessera::api::parts {
+
+using nlohmann::ordered_json;
+using problem::Problem;
+using search::choose::Choice;
+
+namespace {
+
+bool HasPlacement(const Choice& choice) { return !choice.chosen.empty(); }
+
+std::vector<std::string_view> LeftOut(const Problem& problem, const Choice& choice) {
+  std::vector<std::string_view> ids;
+  for (size_t i = 0; i < choice.chosen.size(); ++i) {
+    if (!choice.chosen[i]) ids.emplace_back(problem.buffers[i].id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string ChoiceAsJson(const Problem& problem, const ChoiceDocument& document) {
+  const Choice& choice = document.choice;
+  ordered_json json;
+  json["format"] = "tessera-choice";
+  json["version"] = 1;
+  if (!problem.name.empty()) json["problem"] = problem.name;
+  json["status"] = NameOf(choice.status);
+  json["capacity"] = document.capacity;
+  if (HasPlacement(choice)) {
+    json["value"] = choice.value;
+    json["bound"] = choice.bound;
+    json["gap"] = choice.bound - choice.value;
+  }
+  if (!choice.engine.empty()) json["engine"] = choice.engine;
+  if (!choice.reason.empty()) json["reason"] = choice.reason;
+  if (document.seed) json["seed"] = *document.seed;
+  if (document.time_ms) json["time_ms"] = *document.time_ms;
+  if (HasPlacement(choice)) {
+    json["offsets"] = ordered_json::object();
+    for (size_t i = 0; i < choice.chosen.size(); ++i) {
+      if (choice.chosen[i]) json["offsets"][problem.buffers[i].id] = choice.offsets[i];
+    }
+    json["left_out"] = ordered_json::array();
+    for (const std::string_view id : LeftOut(problem, choice)) json["left_out"].push_back(id);
+  }
+  return base::WriteJson(json);
+}
+
+std::string DescribeChoice(const Problem& problem, const ChoiceDocument& document) {
+  static constexpr size_t kMostNamed = 12;
+  const Choice& choice = document.choice;
+  std::string text = fmt::format("status       {}\n", NameOf(choice.status));
+  const std::vector<std::string_view> left = LeftOut(problem, choice);
+  if (HasPlacement(choice)) {
+    text += fmt::format("placed       {} of {} buffers\n",
+                        report::Grouped(static_cast<int64_t>(choice.chosen.size() - left.size())),
+                        report::Grouped(static_cast<int64_t>(problem.buffers.size())));
+  }
+  text += fmt::format("capacity     {}\n", report::Grouped(document.capacity));
+  if (HasPlacement(choice)) {
+    const int64_t gap = choice.bound - choice.value;
+    const double percent =
+        choice.bound > 0 ? 100.0 * static_cast<double>(gap) / static_cast<double>(choice.bound) : 0;
+    text += fmt::format("value        {}\n", report::Grouped(choice.value));
+    text += fmt::format("bound        {}\n", report::Grouped(choice.bound));
+    text += fmt::format("gap          {} ({:.2f} %)\n", report::Grouped(gap), percent);
+  }
+  if (!choice.engine.empty()) text += fmt::format("engine       {}\n", choice.engine);
+  if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
+  if (!choice.reason.empty())
+    text += fmt::format("reason       {}\n", base::Printable(choice.reason));
+  if (left.empty()) return text;
+  std::vector<std::string> named;
+  for (size_t i = 0; i < std::min(left.size(), kMostNamed); ++i)
+    named.push_back(base::Printable(left[i]));
+  const std::vector<std::string_view> views(named.begin(), named.end());
+  text += "left out     " + base::Join(views);
+  if (left.size() > kMostNamed)
+    text += fmt::format(", and {} more (--format json names all)", left.size() - kMostNamed);
+  return text + '\n';
+}
+
+Problem ChosenProblem(const Problem& problem, const Choice& choice) {
+  const search::choose::Items items = search::choose::FindItems(problem, 0);
+  std::vector<bool> chosen;
+  for (const search::choose::Item& item : items.all)
+    chosen.push_back(choice.chosen[static_cast<size_t>(item.buffers.front())]);
+  std::vector<int> buffers;
+  return ProblemOf(problem, items, chosen, buffers);
+}
+
+problem::Result ChosenPlacement(const Problem& problem, const Choice& choice) {
+  problem::Result result;
+  result.status = problem::Status::kFeasible;
+  result.engine = choice.engine;
+  problem::Allocation& allocation = result.allocation.emplace();
+  for (size_t i = 0; i < choice.chosen.size(); ++i) {
+    if (choice.chosen[i]) allocation.offsets.push_back(choice.offsets[i]);
+  }
+  allocation.modes = choice.modes;
+  result.peak = PeakOf(ChosenProblem(problem, choice), allocation);
+  return result;
+}
+
+}  // namespace tessera::api::parts

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+#include "tessera/search/choose/choose.h"
+
+namespace tessera::api::parts {
+
+// A choice of buffers and the settings that produced it.
+struct ChoiceDocument {
+  search::choose::Choice choice;
+  problem::Bytes capacity = 0;
+  std::optional<int64_t> seed = {};
+  std::optional<double> time_ms = {};  // leave empty if the bytes must be the same in every run
+};
+
+// "tessera-choice", version 1 (docs/choose.md).
+std::string ChoiceAsJson(const problem::Problem& problem, const ChoiceDocument& document);
+
+// The same in a few lines of text; of the buffers that are left out it names the first.
+std::string DescribeChoice(const problem::Problem& problem, const ChoiceDocument& document);
+
+// The chosen buffers alone, and their allocation.
+problem::Problem ChosenProblem(const problem::Problem& problem,
+                               const search::choose::Choice& choice);
+problem::Result ChosenPlacement(const problem::Problem& problem,
+                                const search::choose::Choice& choice);
+
+}  // namespace tessera::api::parts

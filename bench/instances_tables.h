@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+
+// Tables about generated and published instances, printed to standard output.
+namespace tessera::bench {
+
+struct Settings {
+  double seconds = 10;         // limit of each answer
+  std::filesystem::path data;  // published instances are in its folder 'large'; those that are
+                               // missing are left out
+};
+
+// Predicted hardness against measured processor time, with their rank correlation.
+void PrintHardness(const Settings& settings);
+
+// Buffers that never overlap and buffers of one size, up to a million.
+void PrintElementary(const Settings& settings);
+
+// Choices of the most valuable buffers (search/choose) with 60 and 10 000 buffers; the limit of
+// the latter is half of `seconds`.
+void PrintChoice(const Settings& settings);
+
+// Boxing, with each of its extensions switched off.
+void PrintBoxing(const Settings& settings);
+
+}  // namespace tessera::bench

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+// All families of instances by name (families.h), with variations (variations.h).
+namespace tessera::problem::generate {
+
+// A number that some families take. Steps and capacity are those of a packing; slack is in percent.
+enum class Parameter : uint8_t { kAlive, kSteps, kCapacity, kBanks, kModes, kSlack };
+inline constexpr size_t kParameters = 6;
+
+// What a parameter is called, its value where none is given, and its least and greatest value.
+struct ParameterTraits {
+  std::string_view name;  // as an option without dashes
+  int64_t otherwise;
+  int64_t least;
+  int64_t most;
+  std::string_view meaning;
+};
+const ParameterTraits& TraitsOf(Parameter parameter);
+
+struct Request {
+  std::string family;
+  int buffers = 100;
+  std::vector<std::optional<int64_t>> parameters = std::vector<std::optional<int64_t>>(kParameters);
+  uint64_t seed = 1;
+  int64_t fixed_ppm = 0;  // of the offsets
+  int penalties = 0;      // pairs
+  int separated = 0;      // pairs
+  bool values = false;    // of all buffers
+};
+
+struct FamilyTraits {
+  std::string_view name;
+  std::string_view meaning;
+  std::vector<Parameter> parameters;
+};
+const std::vector<FamilyTraits>& Families();
+
+// The instance. With fixed offsets or separated buffers, its capacity is the top of the solution
+// that they agree with: the packing of *perfect*, else a first fit in the order of birth. Refuses
+// unknown families, parameters that the family does not take, values out of range, and a solution
+// for *banked*, of which none is known.
+base::Expected<Problem> Generate(const Request& request);
+
+// The variations of `request` for a given problem. Fixed and separated buffers agree with the
+// offsets that all its buffers state, and these are dropped first; its memory is as large as their
+// top. The number of buffers, the family and its parameters are not used.
+base::Expected<Problem> Vary(Problem problem, const Request& request);
+
+}  // namespace tessera::problem::generate

@@ -1,0 +1,356 @@
+#include "tessera/search/choose/choose.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/problem/structure.h"
+#include "tessera/problem/validator.h"
+#include "tessera/problem/well_formed.h"
+#include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/choose/fill.h"
+#include "tessera/search/choose/items.h"
+#include "tessera/search/choose/subsets.h"
+#include "tessera/search/choose/value_bound.h"
+
+namespace tessera::search::choose {
+
+using engines::order_search::Effort;
+using engines::order_search::Instance;
+using problem::Allocation;
+using problem::Engine;
+using problem::Problem;
+using problem::Result;
+using problem::Status;
+
+namespace {
+
+constexpr int64_t kCoreUnits = 20'000;        // of a placement, in the search for a core
+constexpr int64_t kPricingWork = 30'000'000;  // items and sections looked at
+constexpr int kMostPricings = 5'000;
+constexpr int kLeastPricings = 200;
+constexpr int64_t kSteps = 32;          // from the bound to the value, in the first search
+constexpr int kFirstFills = 3;          // without gain, of many items, before a bound by subsets
+constexpr int kFills = 60;              // of fewer items, before the search for a proof
+constexpr int kFillsWithoutGain = 400;  // in the end
+constexpr size_t kManyItems = 4'000;    // above that, no proof by engines is tried
+
+class Chooser {
+ public:
+  Chooser(const Problem& problem, std::span<const Engine* const> engines,
+          const ChooseOptions& options)
+      : problem_(problem),
+        engines_(engines),
+        options_(options),
+        stop_(options.stop != nullptr ? *options.stop : never_),
+        capacity_(options.capacity.value_or(problem.memories[0].capacity)),
+        items_(FindItems(problem, capacity_)),
+        prices_(items_, RoundsFor(items_), stop_) {
+    choice_.bound = prices_.Bound();
+  }
+
+  base::Expected<Choice> Run() {
+    Tell("bound", choice_.bound);
+    if (!PlaceRequired()) return Conclude();
+    const bool is_plain = IsPlain();
+    if (is_plain) StartFiller();
+    const bool is_large = items_.all.size() > kManyItems;
+    if (filler_) Fill(is_large ? kFirstFills : kFills);
+    if (!is_plain) PlaceAdmitted();
+    is_large ? BoundBySubset() : Prove();
+    if (filler_) Fill(kFillsWithoutGain);
+    return Conclude();
+  }
+
+ private:
+  static int RoundsFor(const Items& items) {
+    const auto size = static_cast<int64_t>(items.all.size() + items.capacity.size() + 1);
+    return static_cast<int>(
+        std::clamp<int64_t>(kPricingWork / size, kLeastPricings, kMostPricings));
+  }
+
+  bool IsClosed() const { return has_choice_ && choice_.value >= choice_.bound; }
+
+  void Tell(const char* what, int64_t value) const {
+    if (options_.progress) options_.progress(std::string(what) + " " + std::to_string(value));
+  }
+
+  // Whether Filler supports the problem.
+  bool IsPlain() const {
+    if (problem_.memories.size() > 1 || !problem_.rules.empty()) return false;
+    if (allocate::FindUnsupported(problem_, allocate::BankSupport::kNone)) return false;
+    return !engines::order_search::FindUnsupportedBuffer(problem_, 0);
+  }
+
+  Result Place(const std::vector<bool>& chosen, int64_t units) {
+    std::vector<int> buffers;
+    const Problem part = ProblemOf(problem_, items_, chosen, buffers);
+    Result result;
+    allocate::AllocateOptions options;
+    options.capacity = capacity_;
+    options.budget.units = std::min(units, options_.budget.units);
+    options.threads = options_.threads;
+    options.stop = &stop_;
+    base::Expected<Result> answer = Allocate(part, nullptr, 0, engines_, options);
+    if (!answer) {
+      fault_ = std::move(answer.error());
+      return result;
+    }
+    return *std::move(answer);
+  }
+
+  // Takes a placement of the chosen items if they are worth more than the best so far.
+  void Take(const std::vector<bool>& chosen, const Allocation& allocation, std::string engine) {
+    const int64_t value = ValueOf(items_, chosen);
+    if (has_choice_ && value <= choice_.value) return;
+    std::vector<int> buffers;
+    const Problem part = ProblemOf(problem_, items_, chosen, buffers);
+    const auto violations = problem::Validate(part, allocation, capacity_, 1);
+    if (!violations.empty()) {
+      base::Diagnostic fault;
+      fault.message = "the engine '" + engine + "' returned a wrong allocation";
+      fault.found = violations.front().message;
+      fault.hint = "this is a fault of the program, not of the input; please report it";
+      fault_ = std::move(fault);
+      return;
+    }
+    has_choice_ = true;
+    choice_.value = value;
+    choice_.engine = std::move(engine);
+    choice_.modes = allocation.modes;
+    choice_.chosen.assign(problem_.buffers.size(), false);
+    choice_.offsets.assign(problem_.buffers.size(), 0);
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      choice_.chosen[static_cast<size_t>(buffers[i])] = true;
+      choice_.offsets[static_cast<size_t>(buffers[i])] = allocation.offsets[i];
+    }
+    Tell("value", value);
+  }
+
+  // Whether the items without a value fit; the first choice is these alone.
+  bool PlaceRequired() {
+    std::vector<bool> required(items_.all.size());
+    for (size_t i = 0; i < required.size(); ++i) required[i] = !items_.all[i].is_optional;
+    if (std::find(required.begin(), required.end(), true) == required.end()) {
+      has_choice_ = true;  // of nothing
+      choice_.chosen.assign(problem_.buffers.size(), false);
+      choice_.offsets.assign(problem_.buffers.size(), 0);
+      return true;
+    }
+    const Result result = Place(required, options_.budget.units);
+    if (result.allocation) Take(required, *result.allocation, result.engine);
+    if (!result.allocation) {
+      choice_.status = result.status;
+      choice_.reason = "of the buffers without a value: " + result.reason;
+    }
+    return has_choice_ && !fault_;
+  }
+
+  void StartFiller() {
+    instance_ = engines::order_search::MakeInstance(problem_, 0);
+    // Sizes are rounded up to the common alignment there; the last bytes below an unaligned
+    // capacity are left to engines.
+    const Bytes unit = engines::order_search::CommonAlignment(problem_, 0);
+    filler_.emplace(items_, prices_, instance_, base::RoundDown(capacity_, unit), options_.seed);
+  }
+
+  // Fills until so many in a row gained nothing.
+  void Fill(int without_gain) {
+    if (fault_) return;
+    const int64_t limit = std::min(options_.budget.units, base::kMaxTotal / 64) * 32;
+    Effort effort(limit, stop_);
+    for (int failures = 0; failures < without_gain && !effort.IsOver() && !IsClosed();) {
+      const int64_t before = filler_->Value();
+      if (!filler_->Fill(effort)) return;
+      failures = filler_->Value() > before ? 0 : failures + 1;
+      if (filler_->Value() > std::max(before, choice_.value)) TakeFilled();
+      if (fault_) return;
+    }
+  }
+
+  void TakeFilled() {
+    std::vector<int> buffers;
+    ProblemOf(problem_, items_, filler_->Chosen(), buffers);
+    std::vector<Bytes> by_problem(problem_.buffers.size(), 0);
+    for (size_t i = 0; i < instance_.origin.size(); ++i)
+      by_problem[static_cast<size_t>(instance_.origin[i])] = filler_->Offsets()[i];
+    Allocation allocation;
+    for (const int buffer : buffers)
+      allocation.offsets.push_back(by_problem[static_cast<size_t>(buffer)]);
+    allocation.modes = problem::ConstantModes(problem_);
+    Take(filler_->Chosen(), allocation, "first fit");
+  }
+
+  // Optional items by attraction, best first.
+  std::vector<int> ByAttraction() const {
+    std::vector<int> order;
+    for (size_t i = 0; i < items_.all.size(); ++i) {
+      if (items_.all[i].is_optional) order.push_back(static_cast<int>(i));
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return prices_.Attraction(static_cast<size_t>(a)) >
+             prices_.Attraction(static_cast<size_t>(b));
+    });
+    return order;
+  }
+
+  // For problems that first fit does not support: the most attractive items, of which a twentieth
+  // is left out at a time until engines place the rest.
+  void PlaceAdmitted() {
+    std::vector<bool> chosen(items_.all.size());
+    std::vector<Bytes> free = items_.capacity;
+    const auto admit = [&](size_t i) {
+      for (const Piece& piece : items_.all[i].pieces) {
+        for (int section = piece.first; section < piece.last; ++section)
+          free[static_cast<size_t>(section)] -= piece.size;
+      }
+      chosen[i] = true;
+    };
+    const auto has_room = [&](size_t i) {
+      for (const Piece& piece : items_.all[i].pieces) {
+        for (int section = piece.first; section < piece.last; ++section) {
+          if (free[static_cast<size_t>(section)] < piece.size) return false;
+        }
+      }
+      return true;
+    };
+    for (size_t i = 0; i < items_.all.size(); ++i) {
+      if (!items_.all[i].is_optional) admit(i);
+    }
+    std::vector<int> taken;
+    for (const int i : ByAttraction()) {
+      if (stop_.Requested()) return;
+      if (!has_room(static_cast<size_t>(i))) continue;
+      admit(static_cast<size_t>(i));
+      taken.push_back(i);
+    }
+    while (!taken.empty() && !stop_.Requested() && !fault_) {
+      const Result result = Place(chosen, 10 * kCoreUnits);
+      if (result.allocation) return Take(chosen, *result.allocation, result.engine);
+      for (size_t left = 1 + taken.size() / 20; left > 0; --left) {
+        chosen[static_cast<size_t>(taken.back())] = false;
+        taken.pop_back();
+      }
+    }
+  }
+
+  // The best subset by bytes alone that is worth more than the best choice. What is wanted falls
+  // from the bound in growing steps: the more is wanted, the fewer states there are, and a subset
+  // that is found is the best of all. A step without one lowers the bound.
+  BestSubset FindNext() {
+    SubsetQuery query;
+    query.cores = &cores_;
+    BestSubset best;
+    for (int64_t step = std::max<int64_t>(1, (choice_.bound - choice_.value) / kSteps);;
+         step *= 2) {
+      query.more_than = std::max(choice_.value, choice_.bound - step);
+      best = FindBestSubset(items_, prices_, query, stop_);
+      if (!best.is_complete || best.items) return best;
+      choice_.bound = query.more_than;
+      Tell("bound", choice_.bound);
+      if (IsClosed()) return best;
+    }
+  }
+
+  // The best subset by bytes alone as a bound, and as what is placed first.
+  void BoundBySubset() {
+    if (IsClosed() || fault_ || stop_.Requested()) return;
+    const BestSubset best = FindNext();
+    if (!best.is_complete || !best.items) return;
+    choice_.bound = std::min(choice_.bound, best.value);
+    Tell("bound", choice_.bound);
+    if (filler_) filler_->Prefer(*best.items);
+  }
+
+  // Asks for the best subset by bytes alone until engines place one.
+  void Prove() {
+    while (!IsClosed() && !fault_ && !stop_.Requested()) {
+      BestSubset best = FindNext();
+      if (!best.is_complete || !best.items) return;
+      choice_.bound = std::min(choice_.bound, best.value);
+      Tell("bound", choice_.bound);
+      const Result result = Place(*best.items, options_.budget.units);
+      if (result.allocation) {
+        Take(*best.items, *result.allocation, result.engine);
+      } else if (result.status == Status::kInfeasible) {
+        cores_.push_back(CoreOf(*std::move(best.items)));
+      } else {
+        return;
+      }
+    }
+  }
+
+  // A part of the items that is proven not to fit, of which each item is needed for that as far as
+  // small searches tell. The first subset that fits on the way is a choice.
+  Core CoreOf(std::vector<bool> items) {
+    std::vector<int> order = ByAttraction();
+    for (const int i : order) {
+      const auto at = static_cast<size_t>(i);
+      if (!items[at] || stop_.Requested() || fault_) continue;
+      items[at] = false;
+      const Result result = Place(items, kCoreUnits);
+      if (result.status == Status::kInfeasible) continue;
+      if (result.allocation) Take(items, *result.allocation, result.engine);
+      items[at] = true;
+    }
+    Core core;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (items[i] && items_.all[i].is_optional) core.push_back(static_cast<int>(i));
+    }
+    return core;
+  }
+
+  base::Expected<Choice> Conclude() {
+    if (fault_) return base::Unexpected(*std::move(fault_));
+    if (!has_choice_) return std::move(choice_);
+    choice_.status = IsClosed() ? Status::kOptimal : Status::kFeasible;
+    if (IsClosed())
+      choice_.reason = "the value equals an upper bound";
+    else if (stop_.IsOutOfMemory())
+      choice_.reason = "the memory limit was reached before the greatest value was proven";
+    else if (stop_.Requested())
+      choice_.reason = "stopped before the greatest value was proven";
+    else
+      choice_.reason = "no search could prove the greatest value";
+    return std::move(choice_);
+  }
+
+  const base::Stop never_;
+  const Problem& problem_;
+  std::span<const Engine* const> engines_;
+  const ChooseOptions& options_;
+  const base::Stop& stop_;
+  Bytes capacity_;
+  Items items_;
+  Prices prices_;
+  Instance instance_;
+  std::optional<Filler> filler_;
+  std::vector<Core> cores_;
+  bool has_choice_ = false;
+  Choice choice_;
+  std::optional<base::Diagnostic> fault_;
+};
+
+}  // namespace
+
+base::Expected<Choice> Choose(const Problem& problem, std::span<const Engine* const> engines,
+                              const ChooseOptions& options) {
+  try {
+    if (const auto fault = problem::CheckWellFormed(problem)) {
+      Choice choice;
+      choice.status = Status::kInvalid;
+      choice.reason = fault->pointer + ": " + fault->message;
+      return choice;
+    }
+    return Chooser(problem, engines, options).Run();
+  } catch (const std::bad_alloc&) {
+    if (options.stop != nullptr) options.stop->NoteFailedAllocation();
+    Choice choice;
+    choice.reason = "memory is exhausted";
+    return choice;
+  }
+}
+
+}  // namespace tessera::search::choose

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
+#include "tessera/problem/engine.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/result.h"
+
+namespace tessera::search::choose {
+
+struct ChooseOptions {
+  std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: the capacity in the Problem
+  base::Budget budget;                     // of one placement, in the units of engines
+  int threads = 1;
+  uint64_t seed = 0;
+  const base::Stop* stop = nullptr;
+  std::function<void(std::string_view)> progress;  // lines; may be empty
+};
+
+struct Choice {
+  problem::Status status = problem::Status::kUnknown;
+  std::vector<bool> chosen;                  // by buffer, if there is a placement
+  std::vector<problem::Bytes> offsets;       // by buffer; of those that are chosen
+  std::vector<problem::ModeSchedule> modes;  // as in an Allocation
+  int64_t value = 0;                         // of the chosen buffers
+  int64_t bound = 0;                         // no choice that fits is worth more
+  std::string engine;                        // that placed the chosen buffers
+  std::string reason;
+};
+
+// The buffers of greatest value that fit together, and their placement. Buffers without a value are
+// always placed; those at fixed distances are placed or left out together. Other requirements are
+// those of Allocate, among the chosen buffers.
+//
+// - Upper bound: prices of bytes (value_bound.h), which come close to the linear relaxation.
+// - Choices: first fit of the most attractive buffers (fill.h), for plain buffers; else engines,
+//   which are asked about fewer and fewer buffers.
+// - Proof: the best subset by bytes alone (subsets.h). If engines place it, it is optimal. If they
+//   prove that it does not fit, a minimal part of it that does not fit (a core) is excluded, and
+//   the next best subset is looked for: logic-based Benders decomposition (Hooker and Ottosson,
+//   Mathematical Programming 96, 2003). Where few buffers live at a time this ends quickly, for
+//   any number of buffers.
+//
+// kOptimal: the value equals the bound. kFeasible: the bound may be too high, or the value too low.
+// kInfeasible: what must be placed does not fit. kUnknown, kUnsupported, kInvalid: as for Allocate.
+// The answer is checked by problem::Validate; an engine's wrong answer is a fault of the program.
+// The same input, options and seed give the same answer on any number of threads, unless a stop
+// cuts the work off.
+base::Expected<Choice> Choose(const problem::Problem& problem,
+                              std::span<const problem::Engine* const> engines,
+                              const ChooseOptions& options);
+
+}  // namespace tessera::search::choose

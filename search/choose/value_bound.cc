@@ -1,0 +1,133 @@
+#include "tessera/search/choose/value_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::search::choose {
+
+namespace {
+
+// One evaluation of the bound: its value and a subgradient.
+class Evaluation {
+ public:
+  explicit Evaluation(const Items& items)
+      : items_(items),
+        before_(items.capacity.size() + 1, 0),
+        excess_(items.capacity.size() + 1, 0) {}
+
+  // The bound with these prices; Excess() is then the bytes over the capacity that the items which
+  // are worth their costs take.
+  double At(const std::vector<double>& price) {
+    double bound = 0;
+    for (size_t section = 0; section < price.size(); ++section) {
+      before_[section + 1] = before_[section] + price[section];
+      bound += price[section] * static_cast<double>(items_.capacity[section]);
+    }
+    std::fill(excess_.begin(), excess_.end(), 0.0);
+    for (const Item& item : items_.all) {
+      double surplus = static_cast<double>(item.value);
+      for (const Piece& piece : item.pieces)
+        surplus -= static_cast<double>(piece.size) * PriceOf(piece);
+      if (item.is_optional && surplus <= 0) continue;
+      bound += surplus;
+      for (const Piece& piece : item.pieces) {
+        excess_[static_cast<size_t>(piece.first)] += static_cast<double>(piece.size);
+        excess_[static_cast<size_t>(piece.last)] -= static_cast<double>(piece.size);
+      }
+    }
+    double load = 0;
+    for (size_t section = 0; section < price.size(); ++section) {
+      load += excess_[section];
+      excess_[section] = load - static_cast<double>(items_.capacity[section]);
+    }
+    return bound;
+  }
+
+  const std::vector<double>& Excess() const { return excess_; }
+
+ private:
+  double PriceOf(const Piece& piece) const {
+    return before_[static_cast<size_t>(piece.last)] - before_[static_cast<size_t>(piece.first)];
+  }
+
+  const Items& items_;
+  std::vector<double> before_;
+  std::vector<double> excess_;
+};
+
+}  // namespace
+
+Prices::Prices(const Items& items, int rounds, const base::Stop& stop)
+    : price_(items.capacity.size(), 0) {
+  Search(items, rounds, stop);
+  Settle(items);
+}
+
+// Polyak's rule: the step is a share of the distance to a target below the best bound, and shrinks
+// where it brings nothing. The direction is smoothed, which avoids zigzags.
+void Prices::Search(const Items& items, int rounds, const base::Stop& stop) {
+  static constexpr double kSmooth = 0.7, kShrink = 0.8, kLeastShare = 1e-5;
+  static constexpr int kPatience = 12;
+  Evaluation evaluation(items);
+  std::vector<double> price = price_, direction(price_.size(), 0);
+  double best = std::numeric_limits<double>::infinity();
+  double share = 0.05;
+  int failures = 0;
+  for (int round = 0; round < rounds && share > kLeastShare && !stop.Requested(); ++round) {
+    const double bound = evaluation.At(price);
+    if (bound < best * (1 - 1e-7)) {
+      best = bound;
+      price_ = price;
+      failures = 0;
+    } else if (++failures == kPatience) {
+      failures = 0;
+      share *= kShrink;
+      price = price_;
+      std::fill(direction.begin(), direction.end(), 0.0);
+      evaluation.At(price);
+    }
+    double norm = 0;
+    for (size_t section = 0; section < price.size(); ++section) {
+      // A price of zero does not fall.
+      const double excess = evaluation.Excess()[section];
+      const double wanted = price[section] == 0 && excess < 0 ? 0 : excess;
+      direction[section] = kSmooth * direction[section] + (1 - kSmooth) * wanted;
+      norm += direction[section] * direction[section];
+    }
+    if (norm == 0) return;
+    const double step = share * std::max(best, 1.0) / norm;
+    for (size_t section = 0; section < price.size(); ++section)
+      price[section] = std::max(0.0, price[section] + step * direction[section]);
+  }
+}
+
+void Prices::Settle(const Items& items) {
+  static constexpr double kMostPrice = 1e15;  // so that no product exceeds 127 bits
+  before_.assign(1, 0);
+  std::vector<Scaled> terms;
+  for (size_t section = 0; section < price_.size(); ++section) {
+    const double scaled = std::min(price_[section] * static_cast<double>(kScale), kMostPrice);
+    const auto price = static_cast<Scaled>(scaled);
+    before_.push_back(before_.back() + price);
+    terms.push_back(price * items.capacity[section]);
+  }
+  capacity_from_.assign(price_.size() + 1, 0);
+  for (size_t section = price_.size(); section-- > 0;)
+    capacity_from_[section] = capacity_from_[section + 1] + terms[section];
+  Scaled bound = capacity_from_[0];
+  Scaled certain = 0;  // the bound with prices of zero
+  for (const Item& item : items.all) {
+    const Scaled value = static_cast<Scaled>(item.value) * kScale;
+    Scaled cost = 0;
+    for (const Piece& piece : item.pieces) cost += PriceOf(piece.first, piece.last) * piece.size;
+    surplus_.push_back(value - cost);
+    const auto ratio = static_cast<double>(value) / static_cast<double>(cost);
+    attraction_.push_back(cost == 0 ? std::numeric_limits<double>::infinity() : ratio);
+    if (!item.is_optional || value > cost) bound += value - cost;
+    certain += value;
+  }
+  bound_ = static_cast<int64_t>(std::min(bound, certain) / kScale);
+}
+
+}  // namespace tessera::search::choose
