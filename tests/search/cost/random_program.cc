@@ -151,7 +151,8 @@ void DrawPaces(Random& random, Profile& profile) {
     throughput.unroll.out_channels = random.Uniform(1, 3);
     if (random.Chance(0.3)) hw_profiles::DrawSums(random, throughput);
   }
-  if (random.Chance(0.4)) hw_profiles::DrawBlocks(random, profile.engines[0]);
+  hw_profiles::Engine& engine = profile.engines[0];
+  if (!engine.host && random.Chance(0.4)) hw_profiles::DrawBlocks(random, engine);
   for (hw_profiles::Link& link : profile.links) link.pipelined = random.Chance(0.3);
   for (hw_profiles::RoleLayout& role : profile.roles) {
     if (random.Chance(0.2)) role.request_bytes = random.Uniform(1, 12);
