@@ -20,7 +20,8 @@ namespace tessera::explore {
 //   banks     of a memory: their number, 1 without banks
 //   accesses  of a memory: the access paths of all banks, one for each access that some mode allows
 //             to a bank: a bank that is only read in one mode and only written in another has two
-//   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll`
+//   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll` for
+//             each of `cycles_per_step`, if that is more than 1
 //
 // and then whatever names stand for in the space.
 struct AreaRule {

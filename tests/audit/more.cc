@@ -106,7 +106,7 @@ bool MoreOperatorsAtOnce(Random& random, PlanRequest&, PlanRequest& more) {
 }
 
 bool MoreMacs(Random& random, PlanRequest&, PlanRequest& more) {
-  hw_profiles::Engine* engine = AnyOf(random, more.profile.engines);
+  const auto engine = AnyOf(random, more.profile.engines);
   if (engine->blocks) return false;  // others fit then, not all of them faster
   for (hw_profiles::Throughput& throughput : engine->throughputs) {
     throughput.unroll.out_channels *= 2;
