@@ -112,12 +112,13 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
 // slower of the two repeats, and the other one is exposed once.
 Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator& op,
                         const Blocking& blocking, const Slicing& slicing) {
-  const graph::tiling::Extents block = {1, blocking.channels, blocking.rows, blocking.columns};
+  const graph::tiling::Extents block = {1, blocking.block.channels, blocking.block.rows,
+                                        blocking.block.columns};
   const Throughput& throughput = *worker.throughput;
   const double sums = static_cast<double>(StepsOfBlock(graph, op, block, throughput, slicing)) *
                       throughput.cycles_per_step;
   const double outputs = OutputCycles(block, throughput);
-  const int64_t blocks = base::SaturatingMul(blocking.positions, blocking.depths);
+  const int64_t blocks = base::SaturatingMul(blocking.areas, blocking.layers);
   return {.engine = worker.engine,
           .start = throughput.start_cycles,
           .body = base::WholeCycles(static_cast<double>(blocks) * std::max(sums, outputs) +

@@ -1,7 +1,7 @@
 #include "tessera/search/cost/output_blocks.h"
 
 #include <algorithm>
-#include <array>
+#include <mutex>
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
@@ -29,6 +29,7 @@ using base::RoundUp;
 using base::SaturatingMul;
 using graph::tiling::ExtentsView;
 using hw_profiles::OutputBlocks;
+using hw_profiles::Throughput;
 using hw_profiles::Unroll;
 
 constexpr size_t kChannels = 1;
@@ -46,151 +47,177 @@ struct Traffic {
   }
 };
 
-struct Block {
-  int64_t rows = 1;
-  int64_t columns = 1;
-  int64_t channels = 1;
-  int64_t input_rows = 1;
-  int64_t input_columns = 1;
-  int64_t input_channels = 1;
+// A block along rows or columns.
+struct Side {
+  int64_t length = 1;
+  int64_t window = 1;  // of the input
+  int64_t count = 1;   // blocks along the result
 };
 
 class BlockChoice {
  public:
   BlockChoice(const graph::Operator& op, const OutputBlocks& blocks, const Unroll& unroll,
               base::DataType type, ExtentsView output, ExtentsView input)
-      : op_(op), blocks_(blocks), unroll_(unroll), type_(type), output_(output), input_(input) {}
+      : op_(op),
+        blocks_(blocks),
+        unroll_(unroll),
+        type_(type),
+        output_(output),
+        is_depthwise_(op.kind == OperatorKind::kDepthwise),
+        input_channels_(input[kChannels]),
+        input_(SaturatingMul(SaturatingMul(input[kRows], input[kColumns]), input_channels_)),
+        weights_(
+            SaturatingMul(SaturatingMul(op.window.kernel[0] * op.window.kernel[1], input_channels_),
+                          is_depthwise_ ? 1 : output[kChannels])) {}
 
-  Block Find() {
-    for (const int64_t channels : Depths()) {
-      for (const int64_t rows : Sizes(kRows)) {
-        for (const int64_t columns : Sizes(kColumns)) {
-          const Block block = BlockOf(rows, columns, channels);
-          if (!Fits(block)) break;
-          const Traffic traffic = TrafficOf(block);
-          if (best_ && !traffic.IsLessThan(least_)) continue;
-          best_ = block;
-          least_ = traffic;
+  Block Find() const {
+    const std::vector<Side> rows = Sides(kRows);
+    const std::vector<Side> columns = Sides(kColumns);
+    const std::vector<int64_t> depths = Depths();
+    std::optional<Block> best;
+    Traffic least;
+    for (const int64_t depth : depths) {
+      for (const Side& row : rows) {
+        for (const Side& column : columns) {
+          if (!Fits(row, column, depth)) break;
+          const Traffic traffic = TrafficOf(row, column, depth);
+          if (best && !traffic.IsLessThan(least)) continue;
+          best = BlockOf(row, column, depth);
+          least = traffic;
         }
       }
     }
-    return best_ ? *best_
-                 : BlockOf(Sizes(kRows).front(), Sizes(kColumns).front(), Depths().front());
+    return best ? *best : BlockOf(rows.front(), columns.front(), depths.front());
   }
 
  private:
-  bool IsDepthwise() const { return op_.kind == OperatorKind::kDepthwise; }
+  static Block BlockOf(const Side& row, const Side& column, int64_t depth) {
+    return {.rows = row.length,
+            .columns = column.length,
+            .channels = depth,
+            .input_rows = row.window,
+            .input_columns = column.window};
+  }
 
   std::vector<int64_t> Depths() const {
     std::vector<int64_t> depths;
-    for (int64_t depth = blocks_.channel_step; depth <= blocks_.channels;
-         depth += blocks_.channel_step) {
-      if (depth >= output_[kChannels]) break;
+    for (int64_t depth = blocks_.channel_step;
+         depth <= std::min(blocks_.channels, output_[kChannels] - 1); depth += blocks_.channel_step)
       depths.push_back(depth);
-    }
     if (output_[kChannels] <= blocks_.channels)
       depths.push_back(RoundUp(output_[kChannels], unroll_.out_channels));
     return depths;
   }
 
   // Multiples of the lanes, up to the result. A single row has blocks of one row.
-  std::vector<int64_t> Sizes(size_t axis) const {
-    if (axis == kRows && output_[kRows] == 1 && op_.window.kernel[0] == 1) return {1};
+  std::vector<Side> Sides(size_t axis) const {
+    if (axis == kRows && output_[kRows] == 1 && op_.window.kernel[0] == 1) return {SideOf(1, axis)};
     const int64_t lanes = axis == kRows ? unroll_.out_rows : unroll_.out_columns;
     const int64_t most = axis == kRows ? blocks_.rows : blocks_.columns;
-    std::vector<int64_t> sizes = {lanes};
-    for (int64_t size = 2 * lanes; size <= std::min(most, RoundUp(output_[axis], lanes));
-         size += lanes)
-      sizes.push_back(size);
-    return sizes;
+    std::vector<Side> sides = {SideOf(lanes, axis)};
+    for (int64_t length = 2 * lanes; length <= std::min(most, RoundUp(output_[axis], lanes));
+         length += lanes)
+      sides.push_back(SideOf(length, axis));
+    return sides;
   }
 
-  int64_t InputOf(int64_t size, size_t axis) const {
+  Side SideOf(int64_t length, size_t axis) const {
     const graph::Window& window = op_.window;
-    const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
-    return RoundUp((size - 1) * window.stride[axis] + reach,
-                   axis == 0 ? unroll_.out_rows : unroll_.out_columns);
+    const size_t of_window = axis - kRows;
+    const int64_t reach = (window.kernel[of_window] - 1) * window.dilation[of_window] + 1;
+    return {.length = length,
+            .window = RoundUp((length - 1) * window.stride[of_window] + reach,
+                              axis == kRows ? unroll_.out_rows : unroll_.out_columns),
+            .count = CeilDiv(output_[axis], length)};
   }
 
-  Block BlockOf(int64_t rows, int64_t columns, int64_t channels) const {
-    return {rows,
-            columns,
-            channels,
-            InputOf(rows, 0),
-            InputOf(columns, 1),
-            IsDepthwise() ? channels : std::min(input_[kChannels], blocks_.input_channels)};
+  int64_t InputOf(const Side& row, const Side& column, int64_t depth) const {
+    return SaturatingMul(row.window * column.window,
+                         is_depthwise_ ? depth : std::min(input_channels_, blocks_.input_channels));
   }
 
-  bool Fits(const Block& block) const {
-    const int64_t inputs = base::BytesOf(
-        type_,
-        SaturatingMul(SaturatingMul(block.input_rows, block.input_columns), block.input_channels));
-    const int64_t sums =
-        SaturatingMul(block.rows * block.columns,
-                      RoundUp(block.channels, unroll_.out_channels) * blocks_.sum_bytes);
+  bool Fits(const Side& row, const Side& column, int64_t depth) const {
+    const int64_t inputs = base::BytesOf(type_, InputOf(row, column, depth));
+    const int64_t sums = SaturatingMul(row.length * column.length,
+                                       RoundUp(depth, unroll_.out_channels) * blocks_.sum_bytes);
     const int64_t room =
         base::SaturatingAdd(RoundUp(SaturatingMul(2, inputs), blocks_.input_granularity_bytes),
                             RoundUp(SaturatingMul(2, sums), blocks_.sum_granularity_bytes));
     return room <= blocks_.buffer_bytes;
   }
 
-  Traffic TrafficOf(const Block& block) const {
-    const int64_t of_input = SaturatingMul(SaturatingMul(block.input_rows, block.input_columns),
-                                           SaturatingMul(input_[kChannels], Repeats(block)));
-    const int64_t filters = IsDepthwise() ? 1 : output_[kChannels];
-    const int64_t weights = SaturatingMul(
-        SaturatingMul(op_.window.kernel[0] * op_.window.kernel[1], input_[kChannels]), filters);
-    const int64_t area = block.rows * block.columns;
-    const int64_t positions =
-        CeilDiv(output_[kRows], block.rows) * CeilDiv(output_[kColumns], block.columns);
+  Traffic TrafficOf(const Side& row, const Side& column, int64_t depth) const {
+    const int64_t repeats = is_depthwise_ ? 1 : CeilDiv(output_[kChannels], depth);
+    const int64_t windows =
+        SaturatingMul(row.window * column.window, SaturatingMul(input_channels_, repeats));
+    const int64_t area = row.length * column.length;
     const int64_t amount =
-        base::SaturatingAdd(SaturatingMul(of_input, output_[kRows] * output_[kColumns]),
-                            SaturatingMul(SaturatingMul(weights, positions), area));
-    const int64_t block_input =
-        SaturatingMul(SaturatingMul(block.input_rows, block.input_columns), block.input_channels);
-    const int64_t input =
-        SaturatingMul(SaturatingMul(input_[kRows], input_[kColumns]), input_[kChannels]);
-    return {amount, area * (input < SaturatingMul(2, block_input) ? 2 : 1)};
-  }
-
-  int64_t Repeats(const Block& block) const {
-    return IsDepthwise() ? 1 : CeilDiv(output_[kChannels], block.channels);
+        base::SaturatingAdd(SaturatingMul(windows, output_[kRows] * output_[kColumns]),
+                            SaturatingMul(SaturatingMul(weights_, row.count * column.count), area));
+    const bool holds_all = input_ < SaturatingMul(2, InputOf(row, column, depth));
+    return {amount, holds_all ? 2 * area : area};
   }
 
   const graph::Operator& op_;
   const OutputBlocks& blocks_;
   const Unroll& unroll_;
-  base::DataType type_;
-  ExtentsView output_;
-  ExtentsView input_;
-  std::optional<Block> best_;
-  Traffic least_;
+  const base::DataType type_;
+  const ExtentsView output_;
+  const bool is_depthwise_;
+  const int64_t input_channels_;
+  const int64_t input_;    // elements
+  const int64_t weights_;  // elements
 };
 
 }  // namespace
 
-std::optional<Blocking> BlockingOf(const graph::Operator& op, const hw_profiles::Engine* engine,
-                                   const hw_profiles::Throughput* throughput,
-                                   base::DataType input_type, ExtentsView output,
-                                   ExtentsView input) {
-  if (engine == nullptr || !engine->blocks || throughput == nullptr) return std::nullopt;
+bool WorksInBlocks(const graph::Operator& op, const hw_profiles::Engine* engine) {
+  const bool convolves =
+      op.kind == OperatorKind::kDepthwise || (op.kind == OperatorKind::kConv && op.groups <= 1);
+  return convolves && engine != nullptr && engine->blocks;
+}
+
+Blocking BlockChoices::Find(const graph::Operator& op, const hw_profiles::Engine& engine,
+                            const Throughput& throughput, base::DataType input_type,
+                            ExtentsView output, ExtentsView input) {
+  const Key key = {static_cast<int64_t>(reinterpret_cast<intptr_t>(&op)),
+                   output[kChannels],
+                   output[kRows],
+                   output[kColumns],
+                   input[kChannels],
+                   input[kRows],
+                   input[kColumns]};
+  std::optional<Block> block = Known(key);
+  if (!block) {
+    block = BlockChoice(op, *engine.blocks, throughput.unroll, input_type, output, input).Find();
+    const std::unique_lock lock(mutex_);
+    if (known_.size() < kMostKnown) known_.emplace(key, *block);
+  }
   const bool is_depthwise = op.kind == OperatorKind::kDepthwise;
-  const bool is_dense = op.kind == OperatorKind::kConv && op.groups <= 1;
-  if (!is_depthwise && !is_dense) return std::nullopt;
-  if (graph::tiling::ElementsOf(output) == 0) return std::nullopt;
-  const Block block =
-      BlockChoice(op, *engine->blocks, throughput->unroll, input_type, output, input).Find();
   Blocking blocking;
-  blocking.rows = std::min(block.rows, output[kRows]);
-  blocking.columns = std::min(block.columns, output[kColumns]);
-  blocking.channels = std::min(block.channels, output[kChannels]);
-  blocking.input_rows = std::min(block.input_rows, input[kRows]);
-  blocking.input_columns = std::min(block.input_columns, input[kColumns]);
-  blocking.positions = SaturatingMul(
-      output[0], CeilDiv(output[kRows], block.rows) * CeilDiv(output[kColumns], block.columns));
-  blocking.depths = CeilDiv(output[kChannels], block.channels);
-  blocking.input_reads = is_depthwise ? 1 : blocking.depths;
+  blocking.block = {.rows = std::min(block->rows, output[kRows]),
+                    .columns = std::min(block->columns, output[kColumns]),
+                    .channels = std::min(block->channels, output[kChannels]),
+                    .input_rows = std::min(block->input_rows, input[kRows]),
+                    .input_columns = std::min(block->input_columns, input[kColumns])};
+  blocking.areas = SaturatingMul(
+      output[0], CeilDiv(output[kRows], block->rows) * CeilDiv(output[kColumns], block->columns));
+  blocking.layers = CeilDiv(output[kChannels], block->channels);
+  blocking.input_reads = is_depthwise ? 1 : blocking.layers;
   return blocking;
+}
+
+std::optional<Block> BlockChoices::Known(const Key& key) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = known_.find(key);
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+size_t BlockChoices::HashOf::operator()(const Key& key) const {
+  uint64_t hash = 0;
+  for (const int64_t value : key)
+    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+  return hash;
 }
 
 }  // namespace tessera::search::cost

@@ -116,14 +116,14 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
   return cost;
 }
 
-TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile) const {
+TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const {
   TileCost cost;
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
   if (cut_) AddSplitK(tile, cost);
   StepTraffic traffic;
-  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, traffic, cost);
+  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, blocks, traffic, cost);
   AddCopies(tile, cost);
   return cost;
 }
@@ -271,12 +271,13 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
 }
 
 std::optional<Blocking> TileCosts::BlockingOf(const graph::tiling::TileClass& tile, size_t index,
-                                              ExtentsView moved) const {
+                                              ExtentsView moved, BlockChoices& blocks) const {
   const Step& step = steps_[index];
-  if (step.worker.engine == nullptr || !step.worker.engine->blocks) return std::nullopt;
+  if (!WorksInBlocks(*step.op, step.worker.engine) || graph::tiling::ElementsOf(moved) == 0)
+    return std::nullopt;
   const size_t input = step.inputs.front();
-  return cost::BlockingOf(*step.op, step.worker.engine, step.worker.throughput,
-                          operands_[input].tensor->type, moved, tile.needed[input]);
+  return blocks.Find(*step.op, *step.worker.engine, *step.worker.throughput,
+                     operands_[input].tensor->type, moved, tile.needed[input]);
 }
 
 // The input in the tile memory that output blocks fetch beyond what the tile needs of it once.
@@ -284,10 +285,10 @@ void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Bl
                             StepTraffic& traffic) const {
   if (operand.route.transfer == TransferKind::kDirect) return;
   const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
-  const Extents block = {1, needed[1], blocking.input_rows, blocking.input_columns};
+  const Extents block = {1, needed[1], blocking.block.input_rows, blocking.block.input_columns};
   const int64_t fetched =
       base::SaturatingMul(PayloadBytes(*operand.tensor, block, layout),
-                          base::SaturatingMul(blocking.positions, blocking.input_reads));
+                          base::SaturatingMul(blocking.areas, blocking.input_reads));
   const int64_t once = PayloadBytes(*operand.tensor, needed, layout);
   base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read,
                    std::max<int64_t>(0, fetched - once));
@@ -306,7 +307,7 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
     Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);
     if (blocking && i == 0) TouchBlocks(operands_[input], tile.needed[input], *blocking, traffic);
   }
-  const int64_t fetches = blocking ? blocking->positions : 1;
+  const int64_t fetches = blocking ? blocking->areas : 1;
   for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
     const size_t output = steps_[step].outputs[i];
     const Operand& operand = operands_[output];
@@ -333,17 +334,17 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
   base::Accumulate(here.written, split_k.sums_bytes);
 }
 
-void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
-                        TileCost& cost) const {
+void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, BlockChoices& blocks,
+                        StepTraffic& traffic, TileCost& cost) const {
   Extents part;
   const ExtentsView result = MovedOf(tile, step, part);
-  const std::optional<Blocking> blocking = BlockingOf(tile, step, result);
+  const std::optional<Blocking> blocking = BlockingOf(tile, step, result, blocks);
   FindTraffic(tile, step, result, cost.split_k, blocking, traffic);
   for (size_t i = 0; i < constant_homes_.size() && constant_transfer_ == TransferKind::kDirect;
        ++i) {
     base::Accumulate(
         cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
-        base::SaturatingMul(ConstantsIn(i)[step].bytes, blocking ? blocking->positions : 1));
+        base::SaturatingMul(ConstantsIn(i)[step].bytes, blocking ? blocking->areas : 1));
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
   const std::optional<int64_t> k_slice = cut_ ? std::optional(cut_->granularity) : std::nullopt;

@@ -88,7 +88,8 @@ class TileCosts {
             const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
             const encoder::program::Policy& policy);
 
-  TileCost CostOf(const graph::tiling::TileClass& tile) const;
+  // Output blocks are found by `blocks`.
+  TileCost CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const;
 
   // KeepByCopying: from now on kept rows are copied; before, they were in rolling buffers.
   // AddCopies: adds the cost of copying to a tile.
@@ -156,15 +157,15 @@ class TileCosts {
   void AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
-  void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
-               TileCost& cost) const;
+  void AddStep(const graph::tiling::TileClass& tile, size_t step, BlockChoices& blocks,
+               StepTraffic& traffic, TileCost& cost) const;
   graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
                                      graph::tiling::Extents& part) const;
   void FindTraffic(const graph::tiling::TileClass& tile, size_t step,
                    graph::tiling::ExtentsView moved, const SplitKCost& split_k,
                    const std::optional<Blocking>& blocking, StepTraffic& traffic) const;
   std::optional<Blocking> BlockingOf(const graph::tiling::TileClass& tile, size_t step,
-                                     graph::tiling::ExtentsView moved) const;
+                                     graph::tiling::ExtentsView moved, BlockChoices& blocks) const;
   void TouchBlocks(const Operand& operand, graph::tiling::ExtentsView needed,
                    const Blocking& blocking, StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
