@@ -43,5 +43,6 @@ std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeModesCommand();
 std::unique_ptr<Command> MakeConvertCommand();
 std::unique_ptr<Command> MakeExploreCommand();
+std::unique_ptr<Command> MakeProfileCommand();
 
 }  // namespace tessera::cli

@@ -41,7 +41,7 @@ constexpr const char* kExitCodes =
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 12>;
+using Commands = std::array<std::unique_ptr<Command>, 13>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -125,7 +125,8 @@ ExitCode Run(Console& console, int argc, char** argv) {
   const Commands commands = {MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),
                              MakeEncodeCommand(), MakeDecodeCommand(),  MakeCheckCommand(),
                              MakeEvalCommand(),   MakeDiffCommand(),    MakeShowCommand(),
-                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand()};
+                             MakeModesCommand(),  MakeConvertCommand(), MakeExploreCommand(),
+                             MakeProfileCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

@@ -108,7 +108,8 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
                          testing::Values("plan", "tile", "alloc", "encode", "decode", "check",
-                                         "eval", "diff", "show", "modes", "convert", "explore"),
+                                         "eval", "diff", "show", "modes", "convert", "explore",
+                                         "profile"),
                          [](const auto& info) { return info.param; });
 
 // The command refuses these lines before it reads any file: none of the files named here exists.
