@@ -33,6 +33,8 @@ struct OperatorTraits {
   AxisRelation axes = AxisRelation::kAny;
   // The output holds elements of the operands, or a filler, and nothing is computed.
   bool moves_data = false;
+  // The output holds each element of the operand once if it has as many.
+  bool rearranges = false;
   // Outputs are sums of products. Engines unroll the loops of such operators and state their speed
   // by steps. Each output channel reads a part of its own of a constant factor.
   bool multiplies = false;
@@ -78,14 +80,17 @@ struct OperatorTraits {
   KIND(LayerNorm, .name = "layer_norm", .axes = AxisRelation::kReduced,                           \
        .fuses_activation = true, .keeps_channels = true, .always_reads = true,                    \
        .reads_boxes = true)                                                                       \
-  KIND(Reshape, .name = "reshape", .moves_data = true, .mixes_axes = true)                        \
+  KIND(Reshape, .name = "reshape", .moves_data = true, .rearranges = true, .mixes_axes = true)    \
   KIND(Resize, .name = "resize", .axes = AxisRelation::kSame, .always_reads = true)               \
   KIND(Transpose, .name = "transpose", .moves_data = true, .reads_boxes = true)                   \
-  KIND(DepthToSpace, .name = "depth_to_space", .moves_data = true, .mixes_axes = true)            \
-  KIND(SpaceToDepth, .name = "space_to_depth", .moves_data = true, .mixes_axes = true)            \
+  KIND(DepthToSpace, .name = "depth_to_space", .moves_data = true, .rearranges = true,            \
+       .mixes_axes = true)                                                                        \
+  KIND(SpaceToDepth, .name = "space_to_depth", .moves_data = true, .rearranges = true,            \
+       .mixes_axes = true)                                                                        \
   KIND(Cumsum, .name = "cumsum", .axes = AxisRelation::kAligned, .keeps_channels = true,          \
        .reads_boxes = true)                                                                       \
-  KIND(SpaceToBatch, .name = "space_to_batch", .moves_data = true, .mixes_axes = true)            \
+  KIND(SpaceToBatch, .name = "space_to_batch", .moves_data = true, .rearranges = true,            \
+       .mixes_axes = true)                                                                        \
   KIND(TopK, .name = "top_k", .axes = AxisRelation::kReduced, .always_reads = true,               \
        .reads_boxes = true)                                                                       \
   KIND(Opaque, .name = "opaque", .axes = AxisRelation::kStated)

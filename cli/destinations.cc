@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,14 @@
 
 namespace tessera::cli {
 namespace {
+
+// Of all commands: options that name a file to write.
+constexpr std::array<std::string_view, 4> kOutputOptions = {"--output", "--report", "--trace",
+                                                            "--emit-header"};
+
+std::string WordsOfLeft(const std::string& path) {
+  return fmt::format("the file at {} is from an earlier run and was left as it was", path);
+}
 
 // "--output plan.json"
 std::string Words(std::string_view option, const std::string& path) {
@@ -187,9 +196,7 @@ void Destinations::NoteSaved(const std::string& folder) {
 std::vector<std::string> Destinations::DescribeLeft() const {
   std::vector<std::string> lines;
   for (const Named& file : files_) {
-    if (file.is_old && !file.saved)
-      lines.push_back(
-          fmt::format("the file at {} is from an earlier run and was left as it was", file.path));
+    if (file.is_old && !file.saved) lines.push_back(WordsOfLeft(file.path));
   }
   for (const Named& folder : folders_) {
     if (folder.is_old && !folder.saved)
@@ -203,6 +210,27 @@ void Destinations::PrepareForInterrupt() const {
   std::string text;
   for (const std::string& line : DescribeLeft()) text += base::Printable(line) + '\n';
   SayOnInterrupt(text);
+}
+
+std::vector<std::string> DescribeOldOutputs(std::span<char* const> words) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    for (const std::string_view option : kOutputOptions) {
+      if (!word.starts_with(option)) continue;
+      std::string_view path = word.substr(option.size());
+      if (path.empty() && i + 1 < words.size())
+        path = words[i + 1];
+      else if (path.starts_with('='))
+        path.remove_prefix(1);
+      else
+        continue;
+      std::error_code error;
+      if (std::filesystem::is_regular_file(path, error))
+        lines.push_back(WordsOfLeft(std::string(path)));
+    }
+  }
+  return lines;
 }
 
 }  // namespace tessera::cli

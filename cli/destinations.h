@@ -77,4 +77,8 @@ class Destinations {
   std::vector<Named> folders_;
 };
 
+// For a command line that cannot be parsed: the existing files that it names as outputs, each in a
+// line.
+std::vector<std::string> DescribeOldOutputs(std::span<char* const> words);
+
 }  // namespace tessera::cli

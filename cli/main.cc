@@ -15,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/console.h"
+#include "tessera/cli/destinations.h"
 #include "tessera/cli/self_description.h"
 
 namespace tessera::cli {
@@ -133,8 +135,10 @@ ExitCode Run(Console& console, int argc, char** argv) {
     command->Declare(*subcommand);
   }
   DeclareDescriptions(app);
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
   if (const std::string hint = SuggestCommand(argc, argv, commands); !hint.empty()) {
     console.Note(fmt::format("tessera: there is no command '{}'; {}", argv[1], hint));
+    for (const std::string& line : DescribeOldOutputs(words)) console.Note(line);
     return ExitCode::kUsage;
   }
   try {
@@ -145,7 +149,9 @@ ExitCode Run(Console& console, int argc, char** argv) {
     const bool helped = app.exit(error, help, fault) == 0;
     console.Print(help.str());
     for (const std::string& line : LinesOf(fault.str())) console.Note(line);
-    return helped ? ExitCode::kAnswer : ExitCode::kUsage;
+    if (helped) return ExitCode::kAnswer;
+    for (const std::string& line : DescribeOldOutputs(words)) console.Note(line);
+    return ExitCode::kUsage;
   }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->Name())) continue;

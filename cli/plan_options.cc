@@ -52,8 +52,11 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
     const std::optional<double> number = ParseDecimal(value);
     if (!number || *number < 0 || (*number == 0 && !may_be_zero)) {
+      const std::string_view fault = !number       ? "gives no number"
+                                     : *number < 0 ? "gives a negative number"
+                                                   : "gives 0";
       return tl::unexpected(OptionFault(
-          fmt::format("{}: '{}' gives no number for {}", option, part, *metric),
+          fmt::format("{}: '{}' {} for {}", option, part, fault, *metric),
           fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
     if (*number != 0 && (*number < kLeastNumber || *number > kMostNumber)) {

@@ -34,10 +34,21 @@ struct OfferedPolicies {
 };
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval, const std::vector<int>& kept = {});
+// The same, with the usages of the graph.
+OfferedPolicies OfferPolicies(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                              const hw_profiles::Profile& profile, graph::Interval interval,
+                              const std::vector<int>& kept);
 
 // The first list of OfferPolicies.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                graph::Interval interval, const std::vector<int>& kept = {});
+
+// The weight policies of that list, each once, ascending.
+std::vector<hw_profiles::WeightPolicy> WeightPoliciesOf(const graph::Graph& graph,
+                                                        const std::vector<graph::Usage>& usages,
+                                                        const hw_profiles::Profile& profile,
+                                                        graph::Interval interval,
+                                                        const std::vector<int>& kept);
 
 // Every policy that docs/program.md allows for the interval, including those that make the same
 // program as another one; perhaps none. For `split_k`, only the K extents of OfferPolicies.

@@ -133,18 +133,28 @@ std::vector<WeightPolicy> WeightsOf(const hw_profiles::Profile& profile) {
   return profile.tiling.weights;
 }
 
+// The first that every interval may have.
+WeightPolicy UsualOf(const std::vector<WeightPolicy>& weights) {
+  const auto usual = std::find_if(weights.begin(), weights.end(),
+                                  [](WeightPolicy each) { return each != WeightPolicy::kSplitK; });
+  return usual == weights.end() ? weights.front() : *usual;
+}
+
 }  // namespace
 
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval, const std::vector<int>& kept) {
+  return OfferPolicies(graph, graph::UsagesOf(graph), profile, interval, kept);
+}
+
+OfferedPolicies OfferPolicies(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+                              const hw_profiles::Profile& profile, graph::Interval interval,
+                              const std::vector<int>& kept) {
   const std::vector<WeightPolicy> tried = WeightsOf(profile);
-  const auto usual = std::find_if(tried.begin(), tried.end(),
-                                  [](WeightPolicy each) { return each != WeightPolicy::kSplitK; });
-  const Policy fallback = {.weights = usual == tried.end() ? tried.front() : *usual, .kept = kept};
+  const Policy fallback = {.weights = UsualOf(tried), .kept = kept};
   if (CheckWellFormed(graph, interval)) return {{fallback}, {}};
   if (RunsOnHost(graph, profile, interval)) return {{PolicyOfHost(kept)}, {}};
 
-  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const bool may_be_in_place = MayBeInPlace(graph, profile, interval);
   const bool offers_resident =
       std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
@@ -199,6 +209,33 @@ OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Prof
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                graph::Interval interval, const std::vector<int>& kept) {
   return OfferPolicies(graph, profile, interval, kept).first;
+}
+
+// As OfferPolicies, of which the first policies always recompute rows.
+std::vector<WeightPolicy> WeightPoliciesOf(const graph::Graph& graph,
+                                           const std::vector<graph::Usage>& usages,
+                                           const hw_profiles::Profile& profile,
+                                           graph::Interval interval, const std::vector<int>& kept) {
+  const std::vector<WeightPolicy> tried = WeightsOf(profile);
+  if (CheckWellFormed(graph, interval)) return {UsualOf(tried)};
+  if (RunsOnHost(graph, profile, interval)) return {PolicyOfHost(kept).weights};
+  const bool offers_resident =
+      std::find(tried.begin(), tried.end(), WeightPolicy::kResident) != tried.end();
+  std::vector<WeightPolicy> offered;
+  bool matters = true;
+  for (const WeightPolicy weights : tried) {
+    const bool split_k = weights == WeightPolicy::kSplitK;
+    if (!matters && !split_k) continue;
+    const base::Expected<SubgraphUses> uses =
+        FindUses(graph, usages, profile, interval, {.weights = weights, .kept = kept});
+    if (!uses || (IsResidentByAnotherName(*uses, weights) && offers_resident)) continue;
+    if (!split_k || FindKCut(graph, profile, interval)) offered.push_back(weights);
+    if (!split_k) matters = WeightsMatter(*uses);
+  }
+  if (offered.empty()) return {UsualOf(tried)};
+  std::sort(offered.begin(), offered.end());
+  offered.erase(std::unique(offered.begin(), offered.end()), offered.end());
+  return offered;
 }
 
 std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -1,7 +1,9 @@
 #include "tessera/graph/tiling/tiling.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
@@ -34,12 +36,6 @@ struct CutStructure {
   std::vector<Propagation::AxisSet> groups;
 };
 
-namespace {
-
-using AxisSet = Propagation::AxisSet;
-
-constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
-
 // Equal positions of one group.
 struct PositionClass {
   int64_t count = 0;
@@ -47,16 +43,28 @@ struct PositionClass {
   std::vector<int64_t> lengths;
 };
 
-struct Group {
-  AxisSet axes = 0;
+struct PositionGroup {
+  Propagation::AxisSet axes = 0;
   std::vector<PositionClass> classes;
   std::vector<int> class_at;  // of each joint position, row-major
 };
 
+// Groups of one axis, by the axis and the tiles' extent along it. They serve all shapes with this
+// extent, because the other axes do not matter to what depends on the group.
+using KnownGroups =
+    std::map<std::pair<Propagation::AxisSet, int64_t>, std::shared_ptr<const PositionGroup>>;
+
+namespace {
+
+using AxisSet = Propagation::AxisSet;
+
+constexpr AxisSet Bit(size_t axis) { return AxisSet{1} << axis; }
+
 class TileCounter {
  public:
   TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
-              const CutStructure& structure, const TileShape& tile, const base::Stop* stop)
+              const CutStructure& structure, const TileShape& tile, KnownGroups& known,
+              const base::Stop* stop)
       : work_(stop),
         graph_(graph),
         interval_(interval),
@@ -70,15 +78,15 @@ class TileCounter {
       positions_.push_back(base::CeilDiv(output_[axis], tile_[axis]));
       if (positions_.back() > 1) cut_ |= Bit(axis);
     }
-    for (const AxisSet axes : structure.groups)
-      CountPositions(groups_.emplace_back(Group{axes, {}, {}}));
+    for (const AxisSet axes : structure.groups) groups_.push_back(GroupOver(axes, known));
   }
 
   TiledSubgraph Count(const ClassTest& wants_classes);
 
  private:
-  void CountPositions(Group& group);
-  void GoTo(const std::vector<int64_t>& position);
+  std::shared_ptr<const PositionGroup> GroupOver(AxisSet axes, KnownGroups& known);
+  void CountPositions(PositionGroup& group);
+  void GoTo(const std::vector<int64_t>& position, AxisSet axes);
   int64_t IndexOf(const std::vector<int64_t>& position, AxisSet axes) const;
   size_t GroupOf(size_t length) const;
   TileClass Combine(const std::vector<int>& choice) const;
@@ -97,7 +105,7 @@ class TileCounter {
   const std::vector<AxisSet>& deciders_;
   std::vector<int64_t> positions_;  // the number of positions along each axis of the output
   AxisSet cut_ = 0;
-  std::vector<Group> groups_;
+  std::vector<std::shared_ptr<const PositionGroup>> groups_;
 
   // For the current position.
   std::vector<ops::Extent> regions_;
@@ -150,11 +158,28 @@ bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts,
   return false;
 }
 
-void TileCounter::CountPositions(Group& group) {
+// Positions along many tiles' worth of extents are not kept.
+std::shared_ptr<const PositionGroup> TileCounter::GroupOver(AxisSet axes, KnownGroups& known) {
+  constexpr int64_t kMostKept = 4'096;
+  const auto axis = static_cast<size_t>(std::countr_zero(axes));
+  const bool is_one = std::has_single_bit(axes);
+  if (is_one) {
+    const auto found = known.find({axes, tile_[axis]});
+    if (found != known.end()) return found->second;
+  }
+  auto group = std::make_shared<PositionGroup>(PositionGroup{axes, {}, {}});
+  CountPositions(*group);
+  if (is_one && positions_[axis] <= kMostKept && !work_.IsCutOff())
+    known.emplace(std::pair(axes, tile_[axis]), group);
+  return group;
+}
+
+void TileCounter::CountPositions(PositionGroup& group) {
   std::map<std::vector<int64_t>, size_t> class_of;
   std::vector<int64_t> position(output_.size(), 0);
+  box_ = ops::WholeBox(output_);
   do {
-    GoTo(position);
+    GoTo(position, group.axes);
     auto entry = class_of.find(lengths_);
     if (entry == class_of.end()) {
       entry = class_of.emplace(lengths_, group.classes.size()).first;
@@ -165,8 +190,10 @@ void TileCounter::CountPositions(Group& group) {
   } while (Continues() && Advance(position, positions_, group.axes));
 }
 
-void TileCounter::GoTo(const std::vector<int64_t>& position) {
+// Along the axes of the group.
+void TileCounter::GoTo(const std::vector<int64_t>& position, AxisSet axes) {
   for (size_t axis = 0; axis < position.size(); ++axis) {
+    if ((axes & Bit(axis)) == 0) continue;
     box_[axis].begin = position[axis] * tile_[axis];
     box_[axis].end = std::min(box_[axis].begin + tile_[axis], output_[axis]);
   }
@@ -190,7 +217,7 @@ int64_t TileCounter::IndexOf(const std::vector<int64_t>& position, AxisSet axes)
 // The group on which a length depends; any group if there is none.
 size_t TileCounter::GroupOf(size_t length) const {
   size_t g = 0;
-  while (g + 1 < groups_.size() && (groups_[g].axes & deciders_[length]) == 0) ++g;
+  while (g + 1 < groups_.size() && (groups_[g]->axes & deciders_[length]) == 0) ++g;
   return g;
 }
 
@@ -200,7 +227,7 @@ TileClass TileCounter::Combine(const std::vector<int>& choice) const {
   TileClass tiles;
   tiles.count = 1;
   const auto chosen = [&](size_t g) -> const PositionClass& {
-    return groups_[g].classes[static_cast<size_t>(choice[g])];
+    return groups_[g]->classes[static_cast<size_t>(choice[g])];
   };
   for (size_t g = 0; g < groups_.size(); ++g) tiles.count *= chosen(g).count;
   const auto length = [&](size_t i) { return chosen(GroupOf(i)).lengths[i]; };
@@ -241,7 +268,7 @@ Extents TileCounter::LargestOf(size_t slot) const {
   Extents largest;
   for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
     int64_t& most = largest.emplace_back(0);
-    for (const PositionClass& each : groups_[GroupOf(i)].classes)
+    for (const PositionClass& each : groups_[GroupOf(i)]->classes)
       most = std::max(most, each.lengths[i]);
   }
   return largest;
@@ -250,7 +277,7 @@ Extents TileCounter::LargestOf(size_t slot) const {
 // Products of the groups' classes, numbered in order of their first tile.
 void TileCounter::AddClasses(TiledSubgraph& subgraph) {
   size_t products = 1;
-  for (const Group& group : groups_) products *= group.classes.size();
+  for (const auto& group : groups_) products *= group->classes.size();
   std::vector<int> number_of(products, -1);  // mixed radix: one digit for the class of each group
   std::vector<int> choice(groups_.size(), 0);
   std::vector<int64_t> position(output_.size(), 0);
@@ -258,8 +285,8 @@ void TileCounter::AddClasses(TiledSubgraph& subgraph) {
   do {
     size_t product = 0;
     for (size_t g = 0; g < groups_.size(); ++g) {
-      choice[g] = groups_[g].class_at[static_cast<size_t>(IndexOf(position, groups_[g].axes))];
-      product = product * groups_[g].classes.size() + static_cast<size_t>(choice[g]);
+      choice[g] = groups_[g]->class_at[static_cast<size_t>(IndexOf(position, groups_[g]->axes))];
+      product = product * groups_[g]->classes.size() + static_cast<size_t>(choice[g]);
     }
     if (number_of[product] < 0) {
       number_of[product] = static_cast<int>(subgraph.classes.size());
@@ -298,7 +325,8 @@ class Tiler::Interior {
     auto structure = structures_.find(cut);
     if (structure == structures_.end())
       structure = structures_.emplace(cut, FindStructure(propagation_, cut)).first;
-    return TileCounter(graph_, interval_, propagation_, structure->second, tile, stop_)
+    return TileCounter(graph_, interval_, propagation_, structure->second, tile, known_groups_,
+                       stop_)
         .Count(wants_classes);
   }
 
@@ -315,7 +343,8 @@ class Tiler::Interior {
   const base::Stop* stop_;
   Propagation propagation_;
   std::map<AxisSet, CutStructure> structures_;  // by the axes that are cut
-  std::optional<RowStructure> row_structure_;   // set once rows are kept
+  KnownGroups known_groups_;
+  std::optional<RowStructure> row_structure_;  // set once rows are kept
 };
 
 Tiler::Tiler(const Graph& graph, Interval interval, const base::Stop* stop)

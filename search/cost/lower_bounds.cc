@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/build_program.h"
@@ -50,41 +51,61 @@ Extents ExtentsOf(const graph::ops::Box& box) {
 
 enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
 
+// Parallel to the operators of the interval.
+std::vector<char> OnHost(const graph::Graph& graph, const Profile& profile,
+                         graph::Interval interval) {
+  std::vector<char> on_host;
+  for (int op = interval.first; op <= interval.last; ++op) {
+    on_host.push_back(static_cast<char>(
+        encoder::program::RunsOnHost(graph, profile, graph.operators[static_cast<size_t>(op)])));
+  }
+  return on_host;
+}
+
 class Bound {
  public:
-  // `weights`: the weight policies that the interval may have as one subgraph.
   Bound(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
         const Coverage& coverage, Scope scope, const std::vector<int>& kept,
-        std::span<const hw_profiles::WeightPolicy> weights)
+        std::vector<char> on_host)
       : graph_(graph),
         profile_(profile),
         interval_(coverage.Whole().interval),
         scope_(scope),
         kept_(kept),
-        weight_policies_(weights),
         usages_(usages),
         coverage_(coverage),
         divides_channels_(MayDivideChannels(graph, profile, coverage.Whole().interval)),
+        on_host_(std::move(on_host)),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
-        touched_(profile.memories.size()) {
-    for (int op = interval_.first; op <= interval_.last; ++op)
-      on_host_.push_back(static_cast<char>(encoder::program::RunsOnHost(graph, profile, OpAt(op))));
-  }
+        touched_(profile.memories.size()) {}
 
-  plan::Metrics Find() {
+  // What does not depend on the kept tensors. `weights`: the weight policies that the interval may
+  // have as one subgraph.
+  std::vector<SubgraphBounds::Operator> FindOperators() const {
+    std::vector<SubgraphBounds::Operator> operators;
+    for (int op = interval_.first; op <= interval_.last; ++op)
+      operators.push_back(FindOperator(op));
+    return operators;
+  }
+  SubgraphBounds::Weights FindWeights(hw_profiles::WeightPolicy policy) const;
+
+  plan::Metrics Find(std::span<const SubgraphBounds::Operator> operators,
+                     std::span<const LoadedOnce> constants,
+                     std::span<const SubgraphBounds::Weights> weights, Detail detail) {
     metrics_.clock_hz = profile_.clock_hz;
-    for (int op = interval_.first; op <= interval_.last; ++op) {
-      engine_.push_back(coverage_.MadeBy(op) || RunsOnHost(op) ? AddOperator(op) : Engine{});
-    }
+    engine_.reserve(operators.size());
+    for (size_t i = 0; i < operators.size(); ++i)
+      engine_.push_back(AddOperator(interval_.first + static_cast<int>(i), operators[i]));
     for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
-    AddConstants();
-    metrics_.off_chip_by_cause = {
-        {"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
+    AddConstants(constants);
+    if (detail == Detail::kParts)
+      metrics_.off_chip_by_cause = {
+          {"inputs", inputs_}, {"outputs", outputs_}, {"weights", weights_}};
     metrics_.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs_, outputs_), weights_);
-    AddLatency();
-    FillEnergy(profile_, mac_pj_, touched_, Detail::kParts, metrics_);
-    return metrics_;
+    AddLatency(weights);
+    FillEnergy(profile_, mac_pj_, touched_, detail, metrics_);
+    return std::move(metrics_);
   }
 
  private:
@@ -99,7 +120,8 @@ class Bound {
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
   const graph::tiling::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
-  Engine AddOperator(int index);
+  SubgraphBounds::Operator FindOperator(int index) const;
+  Engine AddOperator(int index, const SubgraphBounds::Operator& its);
   // In some order of the operators, because bounds hold for all orders.
   std::optional<size_t> GrowthOf(const graph::Operator& op) const {
     return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
@@ -115,18 +137,17 @@ class Bound {
   int64_t PortBytesOfConstants(const graph::Operator& op) const;
   bool MayBeWrittenDirectly(int home) const;
   void AddTensor(size_t index);
-  void AddConstants();
+  void AddConstants(std::span<const LoadedOnce> constants);
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
-  void AddLatency();
+  void AddLatency(std::span<const SubgraphBounds::Weights> weights);
   std::vector<int64_t> EnginePasses() const;
-  int64_t EnginePass(hw_profiles::WeightPolicy weights) const;
+  int64_t EnginePass(const SubgraphBounds::Weights& weights) const;
 
   const graph::Graph& graph_;
   const Profile& profile_;
   graph::Interval interval_;
   Scope scope_;
   const std::vector<int>& kept_;
-  std::span<const hw_profiles::WeightPolicy> weight_policies_;
   const std::vector<graph::Usage>& usages_;
   const Coverage& coverage_;
   bool divides_channels_;
@@ -142,29 +163,41 @@ class Bound {
   plan::Metrics metrics_;
 };
 
-Bound::Engine Bound::AddOperator(int index) {
+SubgraphBounds::Operator Bound::FindOperator(int index) const {
   const graph::Operator& op = OpAt(index);
+  SubgraphBounds::Operator found;
   const bool on_host = RunsOnHost(index);
+  if (!on_host && !coverage_.MadeBy(index)) return found;
   const bool hull = on_host || coverage_.MakesTheHull(index);
-  if (!hull && GrowthOf(op)) return {};
+  if (!hull && GrowthOf(op)) return found;
+  found.is_certain = true;
   Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
   const Compute compute =
       LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
                      hull ? MovedOf(index, part) : ExtentsView(part), divides_channels_);
-  Engine engine;
-  engine.arithmetic = compute.body;
+  found.arithmetic = compute.body;
   if (on_host || (compute.engine != nullptr && compute.engine->outstanding < 2))
-    base::Accumulate(engine.arithmetic, compute.start);
-  const int64_t macs = on_host ? graph::MacsOf(graph_, op)
-                       : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
-                               : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
-  base::Accumulate(metrics_.macs, macs);
-  metrics_.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
-  mac_pj_ += MacEnergy(graph_, profile_, op, macs);
-  if (!on_host && coverage_.ReadsAndMakesAll(index)) {
+    base::Accumulate(found.arithmetic, compute.start);
+  found.macs = on_host ? graph::MacsOf(graph_, op)
+               : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
+                       : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
+  found.mac_pj = MacEnergy(graph_, profile_, op, found.macs);
+  found.all = !on_host && coverage_.ReadsAndMakesAll(index);
+  if (found.all) found.constant_bytes = PortBytesOfConstants(op);
+  return found;
+}
+
+Bound::Engine Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
+  Engine engine;
+  if (!its.is_certain) return engine;
+  engine.arithmetic = its.arithmetic;
+  base::Accumulate(metrics_.macs, its.macs);
+  metrics_.unknown_work += graph::HasUnknownWork(OpAt(index)) ? 1 : 0;
+  mac_pj_ += its.mac_pj;
+  if (its.all) {
     engine.all = true;
     engine.touched = TouchedBy(index);
-    engine.constant_bytes = PortBytesOfConstants(op);
+    engine.constant_bytes = its.constant_bytes;
     Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
     base::Accumulate(here.read, base::SaturatingAdd(engine.touched.read, engine.constant_bytes));
     base::Accumulate(here.written, engine.touched.written);
@@ -263,8 +296,8 @@ void Bound::AddTensor(size_t index) {
   }
 }
 
-void Bound::AddConstants() {
-  for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_)) {
+void Bound::AddConstants(std::span<const LoadedOnce> constants) {
+  for (const LoadedOnce& constant : constants) {
     if (constant.home == profile_.tile_memory) continue;
     const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read &&
                        !IsUsedByHost(constant.tensor);
@@ -286,7 +319,7 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
 
 // With serialized transfers, those that only DMA can do add to the engines' work. Otherwise the
 // busiest resource decides.
-void Bound::AddLatency() {
+void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   const std::vector<int64_t> passes = EnginePasses();
   int64_t in_turn = 0;
   for (const int64_t pass : passes) base::Accumulate(in_turn, pass);
@@ -310,8 +343,8 @@ void Bound::AddLatency() {
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, in_turn);
   } else if (scope_ == Scope::kOneSubgraph) {
     std::optional<int64_t> least;
-    for (const hw_profiles::WeightPolicy weights : weight_policies_)
-      least = std::min(least.value_or(base::kMaxTotal), EnginePass(weights));
+    for (const SubgraphBounds::Weights& each : weights)
+      least = std::min(least.value_or(base::kMaxTotal), EnginePass(each));
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, least.value_or(0));
   }
 }
@@ -328,25 +361,36 @@ std::vector<int64_t> Bound::EnginePasses() const {
   return passes;
 }
 
-// With the constants that arrive before and during the pass, in double-buffered subgraphs.
-int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
-  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  const TileCosts costs(graph_, profile_, usages_, coverage_.Whole(),
-                        {.weights = weights, .kept = kept_});
-  const TransferKind transfer = costs.ConstantTransfer();
-  const bool streamed =
-      transfer == TransferKind::kMoved && weights == hw_profiles::WeightPolicy::kStreamed;
-  const std::vector<int>& homes = costs.ConstantHomes();
-  int64_t pass = 0;  // the time of the slowest home before the pass
-  for (size_t home = 0; home < homes.size() && transfer == TransferKind::kMoved; ++home) {
-    int64_t arriving = streamed ? costs.ConstantsIn(home).front().first_slice_cycles : 0;
-    for (const LoadedOnce& constant : ConstantsLoadedOnce(graph_, profile_, interval_, weights)) {
+SubgraphBounds::Weights Bound::FindWeights(hw_profiles::WeightPolicy policy) const {
+  SubgraphBounds::Weights weights{
+      policy, TileCosts(graph_, profile_, usages_, coverage_.Whole(), {.weights = policy}), {}};
+  const std::vector<int>& homes = weights.costs.ConstantHomes();
+  weights.arriving.assign(homes.size(), 0);
+  if (weights.costs.ConstantTransfer() != TransferKind::kMoved) return weights;
+  const std::vector<LoadedOnce> loaded = ConstantsLoadedOnce(graph_, profile_, interval_, policy);
+  for (size_t home = 0; home < homes.size(); ++home) {
+    int64_t& arriving = weights.arriving[home];
+    if (policy == hw_profiles::WeightPolicy::kStreamed)
+      arriving = weights.costs.ConstantsIn(home).front().first_slice_cycles;
+    for (const LoadedOnce& constant : loaded) {
       if (constant.home != homes[home]) continue;
       base::Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead,
                                                 OneRun(constant.bytes)));
     }
-    pass = std::max(pass, arriving);
   }
+  return weights;
+}
+
+// With the constants that arrive before and during the pass, in double-buffered subgraphs.
+int64_t Bound::EnginePass(const SubgraphBounds::Weights& weights) const {
+  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
+  const TileCosts& costs = weights.costs;
+  const TransferKind transfer = costs.ConstantTransfer();
+  const bool streamed =
+      transfer == TransferKind::kMoved && weights.policy == hw_profiles::WeightPolicy::kStreamed;
+  const std::vector<int>& homes = costs.ConstantHomes();
+  int64_t pass = 0;  // the time of the slowest home before the pass
+  for (const int64_t arriving : weights.arriving) pass = std::max(pass, arriving);
   for (size_t i = 0; i < engine_.size(); ++i) {
     Touched touched = engine_[i].touched;
     int64_t longest = engine_[i].arithmetic;
@@ -371,25 +415,35 @@ int64_t Bound::EnginePass(hw_profiles::WeightPolicy weights) const {
 plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile,
                          graph::Interval interval) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
-  return Bound(graph, profile, usages, Coverage(graph, usages, interval), Scope::kAnyCut, {}, {})
-      .Find();
+  const Coverage coverage(graph, usages, interval);
+  const std::vector<int> none;
+  Bound bound(graph, profile, usages, coverage, Scope::kAnyCut, none,
+              OnHost(graph, profile, interval));
+  return bound.Find(bound.FindOperators(), ConstantsLoadedOnce(graph, profile, interval), {},
+                    Detail::kParts);
 }
 
 SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
                                const std::vector<graph::Usage>& usages, graph::Interval interval)
-    : graph_(graph), profile_(profile), usages_(usages), coverage_(graph, usages, interval) {
+    : graph_(graph),
+      profile_(profile),
+      usages_(usages),
+      coverage_(graph, usages, interval),
+      on_host_(OnHost(graph, profile, interval)) {
+  const std::vector<int> none;
+  const Bound bound(graph, profile, usages, coverage_, Scope::kOneSubgraph, none, on_host_);
+  operators_ = bound.FindOperators();
+  constants_ = ConstantsLoadedOnce(graph, profile, interval);
   // Keeping tensors is never refused. So with all of them kept, the policies of every case are
   // included.
-  std::set<hw_profiles::WeightPolicy> weights;
-  for (const encoder::program::Policy& policy :
-       encoder::program::PoliciesOf(graph, profile, interval, coverage_.Whole().tensors))
-    weights.insert(policy.weights);
-  weight_policies_.assign(weights.begin(), weights.end());
+  for (const hw_profiles::WeightPolicy policy : encoder::program::WeightPoliciesOf(
+           graph, usages, profile, interval, coverage_.Whole().tensors))
+    weights_.push_back(bound.FindWeights(policy));
 }
 
-plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept) const {
-  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, weight_policies_)
-      .Find();
+plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept, Detail detail) const {
+  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, on_host_)
+      .Find(operators_, constants_, weights_, detail);
 }
 
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {

@@ -12,6 +12,9 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/tile_cost.h"
+#include "tessera/search/cost/traffic.h"
 
 // Lower bounds of the costs of an interval of operators and of a network, for any tiling.
 namespace tessera::search::cost {
@@ -77,18 +80,38 @@ class Coverage {
 // and usages must outlive this object.
 class SubgraphBounds {
  public:
+  // What an operator surely does, without its accesses to the tile memory.
+  struct Operator {
+    bool is_certain = false;  // otherwise nothing is
+    int64_t arithmetic = 0;   // cycles
+    int64_t macs = 0;
+    double mac_pj = 0;
+    bool all = false;            // it reads and makes all, constants included
+    int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy, if `all`
+  };
+
+  // The constants under one weight policy: their costs, and the cycles of those that arrive before
+  // the pass, by home.
+  struct Weights {
+    hw_profiles::WeightPolicy policy = hw_profiles::WeightPolicy::kResident;
+    TileCosts costs;
+    std::vector<int64_t> arriving;
+  };
+
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const std::vector<graph::Usage>& usages, graph::Interval interval);
 
-  plan::Metrics Find(const std::vector<int>& kept) const;
+  plan::Metrics Find(const std::vector<int>& kept, Detail detail = Detail::kParts) const;
 
  private:
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
   const std::vector<graph::Usage>& usages_;
   Coverage coverage_;
-  std::vector<hw_profiles::WeightPolicy>
-      weight_policies_;  // allowed by the profile here, each once
+  std::vector<char> on_host_;  // by operator
+  std::vector<Operator> operators_;
+  std::vector<LoadedOnce> constants_;
+  std::vector<Weights> weights_;  // allowed by the profile here, each once
 };
 
 // A lower bound in bytes of the tile memory that every plan needs.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/text.h"
@@ -18,6 +19,9 @@ constexpr double kSumRounding = 1e-12;
 // The excess of a ratio that equals its limit differs from 0 by rounding; the limit is raised by
 // this share for it.
 constexpr double kRatioRounding = 1e-11;
+
+// Sums of it with infinity are defined.
+constexpr double kNoBound = -1e200;
 
 constexpr size_t kLatencySum = 0;
 static_assert(plan::kSummedMetrics[kLatencySum]->name == "latency");
@@ -175,7 +179,6 @@ Cost Scale::CostOf(const plan::Metrics& metrics) const {
 }
 
 Cost Scale::BoundOf(const plan::Metrics& lower_bounds) const {
-  constexpr double kNoBound = -1e200;  // sums of it with infinity are defined
   Cost cost = CostOf(lower_bounds);
   for (size_t i = 0; i < plan::kRatioMetrics.size(); ++i) {
     if (ratio_limits_[i]) cost.sums[kFirstExcess + i] = kNoBound;
@@ -191,6 +194,12 @@ bool Scale::GainsBySpeed() const {
                        [](const std::optional<double>& limit) { return limit.has_value(); });
   };
   return !is_used(maximum_weights_, maximum_limits_) && !is_used(ratio_weights_, ratio_limits_);
+}
+
+bool Scale::AddsUp() const {
+  return GainsBySpeed() &&
+         std::none_of(limits_.begin(), limits_.end(),
+                      [](const std::optional<double>& limit) { return limit.has_value(); });
 }
 
 double Scale::ScoreOf(const plan::Metrics& totals) const {
@@ -238,6 +247,39 @@ bool Scale::Prefers(const Cost& a, const Cost& b) const {
 bool Scale::WeighsRatios() const {
   return std::any_of(ratio_weights_.begin(), ratio_weights_.end(),
                      [](double weight) { return weight > 0; });
+}
+
+bool Scale::WeighsOnlyRatios() const {
+  const auto has_none = [](const auto& weights) {
+    return std::none_of(weights.begin(), weights.end(), [](double weight) { return weight > 0; });
+  };
+  return WeighsRatios() && has_none(weights_) && has_none(maximum_weights_);
+}
+
+Scale::Latency Scale::LatencyOf(const Cost& cost) {
+  return cost.sums[kNegatedLatency] <= kNoBound ? Latency::kUnknown : Latency::kKnown;
+}
+
+Cost Scale::Parametric(const Cost& cost, double ratio) const {
+  Cost additive = cost;
+  const bool is_known = LatencyOf(cost) == Latency::kKnown;
+  additive.score = is_known ? ratio * cost.sums[kNegatedLatency] : 0;
+  for (size_t i = 0; i < ratio_weights_.size(); ++i) {
+    double& numerator = additive.sums[kFirstNumerator + i];
+    if (ratio_weights_[i] > 0)
+      additive.score +=
+          ratio_weights_[i] *
+          plan::RatioOf(*plan::kRatioMetrics[i], std::exchange(numerator, 0), 1, clock_hz_);
+  }
+  additive.sums[kNegatedLatency] = is_known ? 0 : -1;
+  return additive;
+}
+
+Scale Scale::ForParameter(Latency latency) const {
+  Scale scale = *this;
+  scale.ratio_weights_ = {};
+  if (latency == Latency::kUnknown) scale.limits_[kNegatedLatency] = -0.5;
+  return scale;
 }
 
 bool Scale::WithinLimits(const Cost& cost) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -112,10 +113,28 @@ class Scale {
   bool LimitsPeak() const { return maximum_limits_[kPeakMaximum].has_value(); }
   double PeakLimit() const { return *maximum_limits_[kPeakMaximum]; }
   bool WeighsRatios() const;
+  bool WeighsOnlyRatios() const;
+
+  // For objectives that weigh only ratios (search/partition/paths/ratio_paths.h). Whether a cost
+  // states a latency, or is the bound of a part whose latency has no upper bound.
+  enum class Latency : uint8_t { kKnown, kUnknown };
+  static Latency LatencyOf(const Cost& cost);
+
+  // The cost with the additive score N - ratio * latency, where N is the sum of the weighted
+  // numerators; instead of the negated latency -1 if the latency is unknown, otherwise 0.
+  Cost Parametric(const Cost& cost, double ratio) const;
+
+  // The scale of such costs, with the same limits. With kUnknown, a cost is within them only if
+  // some part has an unknown latency.
+  Scale ForParameter(Latency latency) const;
 
   // Whether a part is no worse if its latency falls and its peak rises: no weight or limit is on a
   // ratio, on bytes per cycle or on the peak.
   bool GainsBySpeed() const;
+
+  // Whether scores and ties alone decide: nothing is limited, and the score of a whole is the sum
+  // of the scores of its parts.
+  bool AddsUp() const;
   const plan::Objective& Objective() const { return objective_; }
 
  private:

@@ -13,15 +13,17 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 
-// A ratio falls when the latency rises, so a path search for it can drop few paths: of two paths
-// with different latencies, neither is better in every continuation (objective.h). That is feasible
-// in small networks only. In all networks, closely related objectives are searched first:
+// A ratio falls when the latency rises, so a search for it can exclude few tiles: of two with
+// different latencies, neither is better in every continuation (objective.h), and an interval that
+// is not examined has no upper bound of its latency. That is feasible in small networks only. In
+// all networks, closely related objectives are searched first:
 //
 // 1. The weight of a ratio counts for its numerator.
 // 2. Only the numerator counts. With a limit on the latency, the least numerator over that limit is
 //    the lower bound of the ratio, and a plan with the least numerator exceeds it by the share of
 //    the limit that it leaves unused.
-// 3. The objective itself, in small networks. Its paths are cut short after a number of labels.
+// 3. The objective itself, in small networks (paths/ratio_paths.h). Its paths are cut short after
+//    a number of labels.
 //    In larger networks only the plans that this search begins with are rated, as the previous one.
 // 4. The first of these objectives, layer by layer: slow plans may be better by a ratio.
 //

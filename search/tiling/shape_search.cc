@@ -97,13 +97,13 @@ std::vector<TileShape> ShapeSearch::Start() {
   return shapes;
 }
 
-std::vector<TileShape> ShapeSearch::Refine(const Rating& rating) {
+std::vector<TileShape> ShapeSearch::Refine(const Rating& rating, const Bounding& bounding) {
   std::vector<TileShape> shapes;
   bool any = true;
   while (any && shapes.empty()) {
     std::vector<std::pair<AxisSet, std::vector<TileShape>>> wanted;
     for (const AxisSet axes : subsets_) {
-      const std::optional<TileShape> best = FindBest(axes, rating);
+      const std::optional<TileShape> best = FindBest(axes, rating, bounding);
       if (best)
         AppendNeighbours(axes, *best, wanted.emplace_back(axes, std::vector<TileShape>{}).second);
     }
@@ -145,17 +145,36 @@ int64_t ShapeSearch::CountRest() const {
 
 bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() == 0; }
 
-std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating) const {
-  std::optional<TileShape> best;
+// Of equal rates, the first shape. Shapes that only have bounds come last, least bound first.
+std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating,
+                                               const Bounding& bounding) const {
+  const TileShape* best = nullptr;
   Rate least = {};
-  for (const auto& [shape, owners] : out_) {
-    if (!IsKnownTo(axes, shape)) continue;
+  const auto look_at = [&](const TileShape& shape) {
     const std::optional<Rate> rated = rating(shape);
-    if (!rated || (best && *rated >= least)) continue;
-    best = shape;
+    if (!rated) return;
+    if (best != nullptr && (*rated > least || (*rated == least && shape > *best))) return;
+    best = &shape;
     least = *rated;
+  };
+  std::vector<std::pair<double, const TileShape*>> bounded;
+  for (const auto& [shape, owners] : out_) {
+    if (!IsKnownTo(axes, owners)) continue;
+    const std::optional<double> bound = bounding ? bounding(shape) : std::nullopt;
+    if (bound) {
+      bounded.emplace_back(*bound, &shape);
+    } else {
+      look_at(shape);
+    }
   }
-  return best;
+  std::sort(bounded.begin(), bounded.end(), [](const auto& a, const auto& b) {
+    return a.first < b.first || (a.first == b.first && *a.second < *b.second);
+  });
+  for (const auto& [bound, shape] : bounded) {
+    if (best != nullptr && bound > least[0]) break;
+    look_at(*shape);
+  }
+  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 void ShapeSearch::AppendNeighbours(AxisSet axes, const TileShape& best,
@@ -185,10 +204,14 @@ void ShapeSearch::AppendGap(AxisSet axes, const TileShape& best, size_t axis, bo
   }
 }
 
+bool ShapeSearch::IsKnownTo(AxisSet axes, const std::vector<AxisSet>& owners) {
+  return std::any_of(owners.begin(), owners.end(),
+                     [axes](AxisSet owner) { return (owner & ~axes) == 0; });
+}
+
 bool ShapeSearch::IsKnownTo(AxisSet axes, const TileShape& shape) const {
   const auto found = out_.find(shape);
-  return found != out_.end() && std::any_of(found->second.begin(), found->second.end(),
-                                            [axes](AxisSet owner) { return (owner & ~axes) == 0; });
+  return found != out_.end() && IsKnownTo(axes, found->second);
 }
 
 // Whether this is the first time.

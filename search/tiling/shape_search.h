@@ -29,8 +29,13 @@ class ShapeSearch {
   // The rate of a returned shape; nullopt if it is not usable.
   using Rating = std::function<std::optional<Rate>(const graph::tiling::TileShape&)>;
 
-  // Further shapes, around the best so far; none if no neighbour of those is left.
-  std::vector<graph::tiling::TileShape> Refine(const Rating& rating);
+  // A lower bound of the score of a shape that has no rate yet; nullopt if it has one, or is not
+  // usable.
+  using Bounding = std::function<std::optional<double>(const graph::tiling::TileShape&)>;
+
+  // Further shapes, around the best so far; none if no neighbour of those is left. With bounds,
+  // rates are asked for only where the bound does not exclude that the shape is the best.
+  std::vector<graph::tiling::TileShape> Refine(const Rating& rating, const Bounding& bounding = {});
 
   // Up to `most` of the shapes that were not returned: even cuts first, then those with fewest
   // elements; none if there are more than 2^16 in total.
@@ -46,11 +51,13 @@ class ShapeSearch {
  private:
   using AxisSet = uint32_t;  // bit i: axis i of the output
 
-  std::optional<graph::tiling::TileShape> FindBest(AxisSet axes, const Rating& rating) const;
+  std::optional<graph::tiling::TileShape> FindBest(AxisSet axes, const Rating& rating,
+                                                   const Bounding& bounding) const;
   void AppendNeighbours(AxisSet axes, const graph::tiling::TileShape& best,
                         std::vector<graph::tiling::TileShape>& wanted) const;
   void AppendGap(AxisSet axes, const graph::tiling::TileShape& best, size_t axis, bool upwards,
                  std::vector<graph::tiling::TileShape>& wanted) const;
+  static bool IsKnownTo(AxisSet axes, const std::vector<AxisSet>& owners);
   bool IsKnownTo(AxisSet axes, const graph::tiling::TileShape& shape) const;
   bool HandOut(AxisSet axes, const graph::tiling::TileShape& shape);
 

@@ -48,7 +48,10 @@ void DrawLimits(base::Random& random, const plan::Metrics& totals, plan::Objecti
   }
   // A ratio alone needs a limit on the latency.
   const bool ratio = random.Chance(0.25);
-  if (ratio) limits["latency"] = std::floor(plan::ValueOf(totals, "latency") * (1 + random.Real()));
+  const double most = random.Chance(0.5) ? 2 : 100;  // times the latency of some plan
+  if (ratio)
+    limits["latency"] =
+        std::floor(plan::ValueOf(totals, "latency") * (1 + (most - 1) * random.Real()));
   if (ratio) objective.weights = {{std::string(OneOf(random, plan::kRatioMetrics)->name), 1}};
 }
 

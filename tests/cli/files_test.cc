@@ -254,6 +254,9 @@ TEST_F(FilesTest, AnOlderFileIsNamedWhereTheCallHasNoAnswer) {
   const Outcome bad = Run({"alloc", "missing.csv", "--output", "old.json"});
   EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.err, EndsWith(left));
+  const Outcome usage = Run({"alloc", "two.csv", "--capacty", "9", "--output=old.json"});
+  EXPECT_EQ(usage.exit_code, 2);
+  EXPECT_THAT(usage.err, EndsWith(left));
   EXPECT_EQ(Read("old.json"), "old");
   const Outcome answer = RunPlan({"--output", "old.json"});
   EXPECT_EQ(answer.exit_code, 0);

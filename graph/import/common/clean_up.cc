@@ -100,6 +100,8 @@ class ReshapeJoiner {
   explicit ReshapeJoiner(Draft& draft) : draft_(draft), links_(draft.graph) {}
 
   void Run() {
+    // Before a reshape in front of them joins them.
+    ForEach(OperatorKind::kReshape, [this](int op) { GatherPhases(op); });
     JoinAll();
     ForEach(OperatorKind::kTranspose, [this](int op) { MakeReshape(op); });
     JoinAll();
@@ -112,7 +114,7 @@ class ReshapeJoiner {
     for (int op = 0; op < links_.CountOperators(); ++op) {
       if (links_.IsGone(op)) continue;
       if (links_.At(op).kind == OperatorKind::kReshape) {
-        if (!GatherPhases(op)) JoinReshape(op);
+        JoinReshape(op);
       } else if (links_.At(op).kind == OperatorKind::kTranspose) {
         JoinTranspose(op);
       }
@@ -185,13 +187,13 @@ class ReshapeJoiner {
 
   // A space_to_batch of foreign formats: a reshape splits rows and columns into blocks and phases,
   // a transpose puts the phases first, and the reshape `op` makes images of them.
-  bool GatherPhases(int op) {
+  void GatherPhases(int op) {
     const int turn = Before(op);
     if (turn < 0 || links_.At(turn).kind != OperatorKind::kTranspose ||
         links_.At(turn).Own<TransposeAttributes>().permutation != std::vector{3, 5, 0, 1, 2, 4})
-      return false;
+      return;
     const int split = Before(turn);
-    if (split < 0 || links_.At(split).kind != OperatorKind::kReshape) return false;
+    if (split < 0 || links_.At(split).kind != OperatorKind::kReshape) return;
     const Shape& map = ShapeOf(links_.At(split).inputs.front());
     const Shape& parts = ShapeOf(links_.At(split).outputs.front());
     const std::array block = {parts[3], parts[5]};
@@ -199,14 +201,13 @@ class ReshapeJoiner {
         map != Shape{parts[0], parts[1], parts[2] * block[0], parts[4] * block[1]} ||
         ShapeOf(links_.At(op).outputs.front()) !=
             Shape{block[0] * block[1] * map[0], map[1], parts[2], parts[4]})
-      return false;
+      return;
     for (const int part : {turn, op})
       draft_.report.Join(Report::Event::kFused, links_.At(part).id, links_.At(split).id,
                          "space to batch");
     links_.Absorb(split, {turn, op});
     links_.At(split).kind = OperatorKind::kSpaceToBatch;
     links_.At(split).own = base::SpaceToBatchAttributes{block};
-    return true;
   }
 
   // A global pool may also give [batch, channels], and a reduction may drop its reduced axes.

@@ -29,21 +29,11 @@ bool CopiesEachOnce(const graph::Graph& network, const graph::Operator& op) {
   const auto volume = [&network](const std::vector<int>& tensors) {
     return VolumeOf(WholeOf(network.tensors[static_cast<size_t>(tensors.front())].shape));
   };
-  switch (op.kind) {
-    case base::OperatorKind::kReshape:
-    case base::OperatorKind::kDepthToSpace:
-    case base::OperatorKind::kSpaceToDepth:
-    case base::OperatorKind::kSpaceToBatch:
-      return volume(op.inputs) == volume(op.outputs);
-    case base::OperatorKind::kSlice:
-      return true;
-    case base::OperatorKind::kGather: {
-      const std::vector<int64_t>& indices = op.Own<base::GatherAttributes>().indices;
-      return std::set<int64_t>(indices.begin(), indices.end()).size() == indices.size();
-    }
-    default:
-      return false;
-  }
+  if (base::TraitsOf(op.kind).rearranges) return volume(op.inputs) == volume(op.outputs);
+  if (op.kind == base::OperatorKind::kSlice) return true;
+  if (op.kind != base::OperatorKind::kGather) return false;
+  const std::vector<int64_t>& indices = op.Own<base::GatherAttributes>().indices;
+  return std::set<int64_t>(indices.begin(), indices.end()).size() == indices.size();
 }
 
 // Whether adjacent results lie at most one element of the operand apart, along each axis, so that

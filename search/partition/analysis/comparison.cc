@@ -1,6 +1,7 @@
 #include "tessera/search/partition/analysis/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "tessera/encoder/program/homes.h"
@@ -185,6 +186,15 @@ bool HaveEqualSlices(const graph::Graph& network, const Profile& a, const Profil
   return std::all_of(network.operators.begin(), network.operators.end(), slices_alike);
 }
 
+// Metrics that do not depend on how long activities take, and on what they consume. Others may.
+constexpr std::array<std::string_view, 3> kWithoutTime = {"macs", "off_chip_bytes", "peak"};
+constexpr std::array<std::string_view, 4> kWithoutEnergy = {"latency", "macs", "off_chip_bytes",
+                                                            "peak"};
+
+bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 bool IsAtLeastAsGood(const graph::Graph& network, const Profile& better, const Profile& worse,
@@ -195,8 +205,8 @@ bool IsAtLeastAsGood(const graph::Graph& network, const Profile& better, const P
     if (metric == nullptr || metric->joining == plan::Joining::kRatio ||
         metric->not_below_average_of != nullptr)
       return false;
-    concern.time = concern.time || name == "latency" || name == "energy";
-    concern.energy = concern.energy || name == "energy";
+    concern.time = concern.time || !IsOneOf(kWithoutTime, name);
+    concern.energy = concern.energy || !IsOneOf(kWithoutEnergy, name);
   }
   const Profile improved = Improvement(worse, better, concern).Take();
   if (hw_profiles::WriteProfileJson(improved) != hw_profiles::WriteProfileJson(better))

@@ -98,12 +98,14 @@ void IntervalChoices::Expand(const base::Stop& stop) {
   } else {
     AddShapes(FirstShapes(), stop);
     Refine(stop);
+    PriceFront(stop);
   }
   expanded_->configs.reset();
 }
 
 void IntervalChoices::Formulate(const base::Stop& stop) {
   if (expanded_->formulated) return;
+  PriceAll(stop);
   expanded_->formulated = true;
   for (Choice& choice : expanded_->choices)
     expanded_->costs.emplace(std::move(choice.config), choice.cost);
@@ -148,27 +150,44 @@ void IntervalChoices::FormulateRefused(size_t index, size_t most) {
   }
 }
 
-// Searches around the best shapes that no bound excludes until none is left.
+tiling::ShapeSearch::Rate IntervalChoices::RateOf(const Choice& choice) const {
+  const cost::Tie& tie = choice.cost.tie;
+  return {context_->scale.ScoreOf(choice.cost), tie.latency, tie.energy, tie.off_chip_bytes};
+}
+
+// Searches around the best shapes that no bound excludes until none is left. A shape that waits is
+// priced if it may be the best.
 void IntervalChoices::Refine(const base::Stop& stop) {
   using Rate = tiling::ShapeSearch::Rate;
   std::map<graph::tiling::TileShape, Rate> rates;
-  size_t rated = 0;
+  const auto rate = [&](const Choice& choice) {
+    if (choice.verdict == ChoiceStatus::kImpossible) return;
+    Rate& least = rates.try_emplace(choice.config.tile, RateOf(choice)).first->second;
+    least = std::min(least, RateOf(choice));
+  };
   const tiling::ShapeSearch::Rating rating =
-      [&rates](const graph::tiling::TileShape& shape) -> std::optional<Rate> {
+      [&](const graph::tiling::TileShape& shape) -> std::optional<Rate> {
+    if (expanded_->waiting.contains(shape) && !stop.Requested()) {
+      PriceWaiting(shape, stop);
+      for (const Choice& choice : expanded_->choices) {
+        if (choice.config.tile == shape) rate(choice);
+      }
+    }
     const auto found = rates.find(shape);
     return found == rates.end() ? std::nullopt : std::optional(found->second);
   };
+  const tiling::ShapeSearch::Bounding bounding =
+      [&](const graph::tiling::TileShape& shape) -> std::optional<double> {
+    const auto waiting = expanded_->waiting.find(shape);
+    return waiting == expanded_->waiting.end() ? std::nullopt
+                                               : std::optional(waiting->second.least_score);
+  };
+  size_t rated = 0;
   while (!stop.Requested()) {
-    for (; rated < expanded_->choices.size(); ++rated) {
-      const Choice& choice = expanded_->choices[rated];
-      if (choice.verdict == ChoiceStatus::kImpossible) continue;
-      const cost::Tie& tie = choice.cost.tie;
-      const Rate rate = {context_->scale.ScoreOf(choice.cost), tie.latency, tie.energy,
-                         tie.off_chip_bytes};
-      Rate& least = rates.try_emplace(choice.config.tile, rate).first->second;
-      least = std::min(least, rate);
-    }
-    const std::vector<graph::tiling::TileShape> next = expanded_->shapes.Refine(rating);
+    // Without shapes that wait, further choices stand behind.
+    if (!expanded_->waiting.empty()) rated = 0;
+    for (; rated < expanded_->choices.size(); ++rated) rate(expanded_->choices[rated]);
+    const std::vector<graph::tiling::TileShape> next = expanded_->shapes.Refine(rating, bounding);
     if (next.empty() || !AddShapes(next, stop)) return;
   }
 }
@@ -183,23 +202,14 @@ bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& til
 
 bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                      Range policies, double below, const base::Stop& stop) {
-  std::map<TileConfig, TilePrice> found;
+  if (below == std::numeric_limits<double>::infinity() && policies == EveryPolicy() &&
+      MakeWait(tile_shapes))
+    return true;
+  const std::vector<graph::tiling::TileShape> priced =
+      PutAsideUnpriced(tile_shapes, policies, below);
+  LookForLost(tile_shapes, policies, stop);
   std::set<TileConfig> held;
-  if (policies == EveryPolicy()) {
-    if (expanded_->configs == nullptr)
-      expanded_->configs = std::make_unique<TileConfigCost>(*context_, interval_, Policies(),
-                                                            Made(), MayHoldBack(), stop);
-    found = expanded_->configs->Find(tile_shapes);
-    held = expanded_->configs->Held();
-    expanded_->lost_shapes = expanded_->lost_shapes || expanded_->configs->LeavesOut();
-  } else {
-    const auto some =
-        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin);
-    TileConfigCost configs(*context_, interval_, some, Made(), MayHoldBack(), stop);
-    found = configs.Find(tile_shapes);
-    held = configs.Held();
-    expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
-  }
+  std::map<TileConfig, TilePrice> found = FindPrices(priced, policies, stop, held);
   PutAside(policies, below, found);
   HoldBack(held, found);
   if (expanded_->formulated) {
@@ -207,6 +217,35 @@ bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>
     for (const auto& [config, price] : found) expanded_->costs.emplace(config, price.cost);
     return expanded_->costs.empty() || (AddPriced(tile_shapes, stop) && Release(stop));
   }
+  AddChoices(found, ++expanded_->additions);
+  return true;
+}
+
+std::map<TileConfig, TilePrice> IntervalChoices::FindPrices(
+    std::span<const graph::tiling::TileShape> tile_shapes, Range policies, const base::Stop& stop,
+    std::set<TileConfig>& held) {
+  std::map<TileConfig, TilePrice> found;
+  if (tile_shapes.empty()) return found;
+  const auto find = [&](TileConfigCost& configs) {
+    found = configs.Find(tile_shapes);
+    held = configs.Held();
+    expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
+  };
+  if (policies == EveryPolicy()) {
+    if (expanded_->configs == nullptr)
+      expanded_->configs = std::make_unique<TileConfigCost>(*context_, interval_, Policies(),
+                                                            Made(), MayHoldBack(), stop);
+    find(*expanded_->configs);
+  } else {
+    const auto some =
+        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin);
+    TileConfigCost configs(*context_, interval_, some, Made(), MayHoldBack(), stop);
+    find(configs);
+  }
+  return found;
+}
+
+void IntervalChoices::AddChoices(const std::map<TileConfig, TilePrice>& found, size_t addition) {
   expanded_->choices.reserve(expanded_->choices.size() + found.size());
   for (const auto& [config, price] : found) {
     Choice& choice = expanded_->choices.emplace_back();
@@ -214,8 +253,8 @@ bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>
     choice.peak_bytes = price.peak_bytes;
     choice.cost = price.cost;
     choice.cost.change = ChangeOf(choice);
+    choice.addition = addition;
   }
-  return true;
 }
 
 // Those of them that have costs.
@@ -346,25 +385,37 @@ std::vector<size_t> IntervalChoices::Front(const std::vector<size_t>& kept) cons
         expanded_->choices[i].verdict == ChoiceStatus::kFits)
       order.push_back(i);
   }
-  // A choice that dominates another one comes before it.
-  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+  const auto is_kept = [&kept](size_t i) {
+    return std::find(kept.begin(), kept.end(), i) != kept.end();
+  };
+  const auto before = [this](size_t a, size_t b) {
     const auto key = [this](size_t i) {
       const cost::Cost& cost = expanded_->choices[i].cost;
       return std::tie(cost.score, cost.change, cost.tie.latency, cost.tie.energy,
                       cost.tie.off_chip_bytes, cost.tie.peak, cost.maxima, cost.sums);
     };
     return key(a) != key(b) ? key(a) < key(b) : a < b;
+  };
+  // The first one dominates most of the others.
+  std::optional<size_t> first;
+  for (const size_t i : order) {
+    if (!is_kept(i) && (!first || before(i, *first))) first = i;
+  }
+  std::erase_if(order, [&](size_t i) {
+    return first && i != *first && !is_kept(i) &&
+           cost::Dominates(expanded_->choices[*first].cost, expanded_->choices[i].cost);
   });
+  // A choice that dominates another one comes before it.
+  std::sort(order.begin(), order.end(), before);
   std::vector<size_t> front;
   std::vector<size_t> dominating;
   for (const size_t i : order) {
-    const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
     const bool dominated = std::any_of(dominating.begin(), dominating.end(), [&](size_t j) {
       return cost::Dominates(expanded_->choices[j].cost, expanded_->choices[i].cost);
     });
-    if (dominated && !is_kept) continue;
+    if (dominated && !is_kept(i)) continue;
     front.push_back(i);
-    if (!is_kept) dominating.push_back(i);
+    if (!is_kept(i)) dominating.push_back(i);
   }
   std::sort(front.begin(), front.end());
   return front;

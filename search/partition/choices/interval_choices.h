@@ -24,6 +24,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/cost/objective.h"
+#include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/choices/tile_config_costs.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -69,6 +70,7 @@ struct Choice {
   ChoiceStatus verdict = ChoiceStatus::kOpen;
   // False: a limit came before the least peak was proven, if the objective minimises it.
   bool exact = true;
+  size_t addition = 0;  // until it is formulated: the addition of shapes that it came with
   std::optional<problem::Allocation> allocation;  // of the subgraph alone, once it fits
 };
 
@@ -199,6 +201,17 @@ class IntervalChoices {
   };
   using Aside = std::pair<Range, graph::tiling::TileShape>;
 
+  // A score, or a lower bound of one. Where it is a bound, it is open whether the shape fits.
+  struct Least {
+    double score = 0;
+    bool is_exact = true;
+  };
+
+  struct Waiting {
+    double least_score = 0;  // a lower bound
+    size_t addition = 0;     // Choice::addition
+  };
+
   // Data that exists once the interval is expanded; most intervals of a long network never are.
   struct Expanded {
     explicit Expanded(graph::tiling::ShapeGrid grid) : shapes(std::move(grid)) {}
@@ -215,7 +228,14 @@ class IntervalChoices {
     std::optional<base::Diagnostic> refusal;
     std::optional<tiling::IntervalTiles> tiles;
     std::vector<Choice> choices;
-    std::map<Aside, double> aside;  // the least score of the choices that were put aside
+    std::map<Aside, Least> aside;  // the least score of the choices that were put aside
+    // Shapes among `tried` without prices, because bounds exclude them from the front: see
+    // waiting_choices.cc. Empty once formulated.
+    std::map<graph::tiling::TileShape, Waiting> waiting;
+    size_t additions = 0;                       // of shapes, so far
+    std::unique_ptr<cost::AxisSums> sums;       // once requested
+    std::unique_ptr<cost::ShapeBounds> bounds;  // under `policies`, once requested
+    size_t bounded_policies = 0;                // how many those were
     // serialized ones that are no choices as long as the same tiles may fit double-buffered
     std::set<TileConfig> held;
     std::array<size_t, 3> released_at = {};  // choices, those that may fit, `held`: after the last
@@ -246,11 +266,33 @@ class IntervalChoices {
   std::vector<graph::tiling::TileShape> FirstShapes();
   bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles);
   double ChangeOf(const Choice& choice) const;
+  tiling::ShapeSearch::Rate RateOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop,
                  double below = std::numeric_limits<double>::infinity());
   bool AddTileConfigs(const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies,
                       double below, const base::Stop& stop);
   void PutAside(Range policies, double below, std::map<TileConfig, TilePrice>& found);
+  std::map<TileConfig, TilePrice> FindPrices(std::span<const graph::tiling::TileShape> tile_shapes,
+                                             Range policies, const base::Stop& stop,
+                                             std::set<TileConfig>& held);
+  void AddChoices(const std::map<TileConfig, TilePrice>& found, size_t addition);
+
+  // waiting_choices.cc
+  bool MayWait() const;
+  bool MakeWait(const std::vector<graph::tiling::TileShape>& tile_shapes);
+  cost::ShapeBounds* Bounds(Range policies, std::unique_ptr<cost::ShapeBounds>& others);
+  void PriceWaiting(const graph::tiling::TileShape& shape, const base::Stop& stop);
+  void PriceFront(const base::Stop& stop);
+  void PriceAll(const base::Stop& stop);
+  void DropWaiting();
+  void Sort();
+  std::vector<graph::tiling::TileShape> PutAsideUnpriced(
+      const std::vector<graph::tiling::TileShape>& tile_shapes, Range policies, double below);
+  void PriceAside(double below);
+  void PriceLeastAside();
+  size_t CountAside(size_t most);
+  void LookForLost(std::span<const graph::tiling::TileShape> tile_shapes, Range policies,
+                   const base::Stop& stop);
   bool MayHoldBack() const;
   void HoldBack(const std::set<TileConfig>& held, std::map<TileConfig, TilePrice>& found);
   bool Release(const base::Stop& stop);

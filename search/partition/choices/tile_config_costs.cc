@@ -81,6 +81,27 @@ std::vector<std::unique_ptr<TileConfigCost::Tried>>& TileConfigCost::Policies() 
   return *tried_;
 }
 
+bool TileConfigCost::LeavesOutAny(std::span<const graph::tiling::TileShape> shapes) {
+  return std::any_of(Policies().begin(), Policies().end(), [&](const auto& tried) {
+    return std::any_of(shapes.begin(), shapes.end(),
+                       [&](const auto& shape) { return tried->tiles.LeavesOut(shape); });
+  });
+}
+
+bool TileConfigCost::SurelyHasPrice(const graph::tiling::TileShape& shape) {
+  bool has_room = false;
+  Policies();
+  tilings_.Cut(shape, HaloStorage::kRecompute, [&](const graph::tiling::TiledSubgraph& tiling) {
+    has_room = std::any_of(tried_->begin(), tried_->end(), [&](const auto& tried) {
+      return tried->policy.halo == HaloStorage::kRecompute &&
+             tried->floor.Find(tiling) <= context_->Room();
+    });
+    return false;
+  });
+  tilings_.Forget();
+  return has_room;
+}
+
 std::map<TileConfig, TilePrice> TileConfigCost::Find(
     std::span<const graph::tiling::TileShape> shapes) {
   std::map<TileConfig, TilePrice> prices;

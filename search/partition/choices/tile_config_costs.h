@@ -39,6 +39,12 @@ class TileConfigCost {
   // because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
+  // Whether a policy makes too many tiles of one of these shapes to follow.
+  bool LeavesOutAny(std::span<const graph::tiling::TileShape> shapes);
+
+  // Whether the shape certainly has a price under a policy that recomputes rows.
+  bool SurelyHasPrice(const graph::tiling::TileShape& shape);
+
   // Simulates tiles of these shapes under every policy. The shapes must be valid
   // (encoder/program/choices.h). Skips shapes of which a policy makes no tiles, and tiles that
   // provably do not fit. Cost: for each shape a tiling and a simulation of each class of tiles, two

@@ -22,7 +22,7 @@ std::optional<cost::Cost> IntervalChoices::UntriedBound() const {
   if (expanded_->aside.empty()) return std::nullopt;
   cost::Cost least = bound_;
   double score = std::numeric_limits<double>::infinity();
-  for (const auto& [aside, its] : expanded_->aside) score = std::min(score, its);
+  for (const auto& [aside, its] : expanded_->aside) score = std::min(score, its.score);
   least.score = std::max(least.score, score);
   return least;
 }
@@ -55,8 +55,8 @@ const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
 // If a tile is required, all of its policies are considered, although some make the same program: a
 // constraint may require one of them. The same if no other policy satisfies the constraint.
 void IntervalChoices::FindPolicies() {
-  encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(context_->graph, Cut(), interval_, kept_);
+  encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
+      context_->graph, context_->simulator.Usages(), Cut(), interval_, kept_);
   expanded_->policies = std::move(offered.first);
   expanded_->further = std::move(offered.further);
   expanded_->lists_policies = offered.all;
@@ -100,8 +100,8 @@ encoder::program::TilesMade IntervalChoices::Made() const {
 // The policies that only the further axes give are skipped at first.
 std::vector<graph::tiling::TileShape> IntervalChoices::TakeEveryAxis() {
   has_every_axis_ = true;
-  const encoder::program::OfferedPolicies offered =
-      encoder::program::OfferPolicies(context_->graph, context_->profile, interval_, kept_);
+  const encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
+      context_->graph, context_->simulator.Usages(), context_->profile, interval_, kept_);
   for (const auto* policies : {&offered.first, &offered.further}) {
     for (const encoder::program::Policy& policy : *policies) {
       const auto is_in = [&policy](const std::vector<encoder::program::Policy>& some) {
@@ -122,6 +122,7 @@ void IntervalChoices::AddAxes(const base::Stop& stop) {
   Policies();
   const std::vector<graph::tiling::TileShape> shapes = TakeEveryAxis();
   if (!expanded_->refusal && AddShapes(shapes, stop)) Refine(stop);
+  PriceFront(stop);
   expanded_->configs.reset();
 }
 
@@ -151,10 +152,12 @@ size_t IntervalChoices::Extend(size_t most) {
 
 size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   if (expanded_ == nullptr || expanded_->refusal) return 0;
+  PriceAll(context_->stop);
+  PriceAside(score);
   std::map<Range, std::vector<graph::tiling::TileShape>> aside;
   size_t added = 0;
   for (const auto& [which, least] : expanded_->aside) {
-    if (least < score) aside[which.first].push_back(which.second);
+    if (least.score < score) aside[which.first].push_back(which.second);
   }
   for (const auto& [policies, shapes] : aside) {
     for (const graph::tiling::TileShape& shape : shapes) expanded_->aside.erase({policies, shape});
@@ -167,15 +170,24 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
     added = rest.size();
   }
   if (added == 0) added = TakePolicies(score, most);
+  PriceLeastAside();
   expanded_->configs.reset();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
   return added;
 }
 
 size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
   if (expanded_ == nullptr || expanded_->refusal) return 0;
+  PriceAll(context_->stop);
   size_t added = 0;
   for (size_t more = 1; more > 0 && added < most; added += more) more = TakePolicies(score, most);
-  return added + (added < most ? ExtendBelow(score, most - added) : 0);
+  if (added < most) return added + ExtendBelow(score, most - added);
+  PriceLeastAside();
+  expanded_->configs.reset();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
+  return added;
 }
 
 // Tries some of the policies that were skipped with every shape that was tried.
@@ -198,9 +210,8 @@ size_t IntervalChoices::TakePolicies(double score, size_t most) {
 }
 
 void IntervalChoices::TryAll(size_t most) {
-  const auto missing =
-      expanded_->shapes.CountRest() + static_cast<int64_t>(expanded_->aside.size());
-  if (missing > static_cast<int64_t>(most)) return;
+  const auto room = static_cast<int64_t>(most) - expanded_->shapes.CountRest();
+  if (room < 0 || CountAside(static_cast<size_t>(room)) > static_cast<size_t>(room)) return;
   while (expanded_->shapes.CountRest() > 0 || !expanded_->aside.empty()) {
     if (ExtendBelow(std::numeric_limits<double>::infinity(), most) == 0) return;
   }
@@ -217,7 +228,8 @@ void IntervalChoices::PutAside(Range policies, double below,
   }
   std::erase_if(least, [below](const auto& each) { return each.second < below; });
   std::erase_if(found, [&least](const auto& each) { return least.contains(each.first.tile); });
-  for (const auto& [shape, score] : least) expanded_->aside.emplace(Aside{policies, shape}, score);
+  for (const auto& [shape, score] : least)
+    expanded_->aside.emplace(Aside{policies, shape}, Least{score});
 }
 
 // A serialized subgraph moves what the double-buffered one with the same tiles moves, one transfer

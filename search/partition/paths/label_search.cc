@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/search/partition/paths/ratio_paths.h"
+
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -286,6 +288,7 @@ std::span<const ArcLists::Place> ArcLists::From(size_t state) const {
 
 std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
+  if (scale.WeighsOnlyRatios()) return FindBestRatioPath(scale, arcs, forbidden, look);
   BestFirst search(scale, arcs, forbidden);
   std::optional<Path> path = search.Find(search.LeastScore(), look);
   if (path || look.IsCutShort() || !search.LeavesOut()) return path;

@@ -134,9 +134,11 @@ inline constexpr size_t kMostForbidden = 64;
 
 // The limits of one search for a path, and its cost.
 struct PathLook {
-  // Labels with different latencies rarely replace each other if the objective weighs a ratio, so
-  // that there may be exponentially many, and each is compared with all others of its state.
+  // Labels with different latencies rarely replace each other if the objective weighs a ratio next
+  // to other metrics, so that there may be exponentially many, and each is compared with all others
+  // of its state. Ratios alone need some searches of the usual kind (ratio_paths.h).
   static constexpr int64_t kMostJoinsForRatios = 1'000'000;
+  static constexpr int64_t kMostJoinsForOnlyRatios = 30'000'000;
 
   // Both end the search without a path.
   const base::Stop* stop = nullptr;
@@ -148,7 +150,10 @@ struct PathLook {
 
   static PathLook For(const cost::Scale& scale, const base::Stop& stop) {
     PathLook look{.stop = &stop};
-    if (scale.WeighsRatios()) look.most_joins = kMostJoinsForRatios;
+    if (scale.WeighsOnlyRatios())
+      look.most_joins = kMostJoinsForOnlyRatios;
+    else if (scale.WeighsRatios())
+      look.most_joins = kMostJoinsForRatios;
     return look;
   }
   bool IsLimited() const { return most_joins < std::numeric_limits<int64_t>::max(); }

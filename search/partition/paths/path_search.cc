@@ -68,7 +68,7 @@ void PathSearch::FindBounds() {
                                         crossings.front().choices.Interval());
       for (LatticeInterval& each : crossings) {
         if (each.is_bounded) continue;
-        each.choices.SetBound(bounds.Find(each.choices.Kept()));
+        each.choices.SetBound(bounds.Find(each.choices.Kept(), cost::Detail::kTotals));
         each.is_bounded = true;
       }
     });

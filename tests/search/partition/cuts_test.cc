@@ -219,12 +219,59 @@ TEST(FindBestPath, IsTheBestOfAllUnderDrawnObjectives) {
   EXPECT_GT(found, 300);
 }
 
+// Some arcs are bounds of subgraphs that are not examined: their latency may be any that the limit
+// leaves.
+TEST(FindBestPath, IsTheBestOfAllUnderRatiosAlone) {
+  constexpr int kOperators = 5;
+  base::Random random(18);
+  int found = 0;
+  int bounded = 0;
+  for (int draw = 0; draw < 1500; ++draw) {
+    plan::Objective objective{.weights = {{"power", 1}}, .limits = {}};
+    if (random.Chance(0.5)) objective.weights = {{"bandwidth_average", 1}};
+    if (random.Chance(0.3)) objective.weights = {{"power", 1}, {"bandwidth_average", 2}};
+    objective.limits["latency"] = static_cast<double>(random.Uniform(5, 60));
+    if (random.Chance(0.5)) objective.limits["energy"] = static_cast<double>(random.Uniform(9, 30));
+    if (random.Chance(0.3)) objective.limits["peak"] = 6;
+    if (random.Chance(0.2)) objective.limits["power"] = 1 + random.Real();
+    const auto scale = cost::Scale::Make(objective, DrawMetrics(random));
+    ASSERT_TRUE(scale);
+    std::vector<partition::paths::Arc> arcs;
+    const bool has_bounds = random.Chance(0.5);
+    for (const partition::paths::Arc& interval : IntervalsOf(kOperators, 3)) {
+      for (size_t choice = 0; choice < 3; ++choice) {
+        const plan::Metrics metrics = DrawMetrics(random);
+        arcs.push_back(ArcOf(interval.begin, interval.end, choice, 0));
+        const bool is_bound = has_bounds && random.Chance(0.2);
+        arcs.back().cost = is_bound ? scale->BoundOf(metrics) : scale->CostOf(metrics);
+      }
+    }
+    std::optional<double> least;
+    std::vector<size_t> path;
+    ForEachPath(kOperators, arcs, 0, path, [&](const std::vector<size_t>& each) {
+      cost::Cost whole;
+      for (const size_t arc : each) whole = cost::Join(whole, arcs[arc].cost);
+      if (!scale->WithinLimits(whole)) return;
+      const double score = scale->ScoreOf(whole);
+      if (!least || score < *least) least = score;
+    });
+    const auto best = FindBestPath(*scale, kOperators, arcs, {});
+    ASSERT_EQ(best.has_value(), least.has_value());
+    if (!best) continue;
+    ++found;
+    bounded += cost::Scale::LatencyOf(best->cost) == cost::Scale::Latency::kUnknown ? 1 : 0;
+    EXPECT_NEAR(scale->ScoreOf(best->cost), *least, 1e-9 * (1 + *least));
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(bounded, 100);
+}
+
 // Each choice takes longer and needs more energy than the one before it, so no label replaces
 // another, and each is compared with all others of its state.
 TEST(FindBestPath, EndsWithTooManyLabelsOfARatio) {
   constexpr int kStates = 24;
-  const cost::Scale scale =
-      ScaleOf({.weights = {{"power", 1}}, .limits = {{"latency", 1'000'000}}});
+  const cost::Scale scale = ScaleOf(
+      {.weights = {{"power", 1}, {"off_chip_bytes", 1}}, .limits = {{"latency", 1'000'000}}});
   base::Random random(5);
   std::vector<partition::paths::Arc> arcs;
   for (int state = 0; state < kStates; ++state) {

@@ -30,7 +30,9 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/cost/objective.h"
 #include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/draw_host.h"
 #include "tessera/tests/draw_prefetch.h"
@@ -155,9 +157,8 @@ struct Drawn {
 };
 
 // nullopt where that is no program.
-std::optional<Drawn> DrawPlan(Random& random) {
-  const bool is_pyramid = random.Chance(0.3);
-  Drawn drawn{is_pyramid ? RandomPyramid(random) : AnyNetwork(random), AnyMachine(random), {}, {}};
+std::optional<Drawn> DrawPlanOf(Random& random, graph::Graph graph, bool is_pyramid) {
+  Drawn drawn{std::move(graph), AnyMachine(random), {}, {}};
   if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
   DrawWeights(random, drawn.graph);
   if (is_pyramid) {
@@ -193,6 +194,11 @@ std::optional<Drawn> DrawPlan(Random& random) {
   if (!program) return std::nullopt;
   drawn.plan = AsPlan(drawn.graph, drawn.profile, drawn.choices, *std::move(program));
   return drawn;
+}
+
+std::optional<Drawn> DrawPlan(Random& random) {
+  const bool is_pyramid = random.Chance(0.3);
+  return DrawPlanOf(random, is_pyramid ? RandomPyramid(random) : AnyNetwork(random), is_pyramid);
 }
 
 // The most bytes of one step, where buffers in one place count once. No placement has a lower peak.
@@ -254,8 +260,26 @@ void ExpectBelow(const plan::Metrics& bound, const plan::Metrics& found, std::st
   }
 }
 
-// The bounds of an interval alone, and as part of a network.
-void CheckSubgraph(const Drawn& drawn, size_t number) {
+// The bound of one tile shape, for each metric alone. Returns whether there is one.
+bool CheckShape(const Drawn& drawn, const encoder::program::SubgraphChoice& choice,
+                const std::vector<graph::Usage>& usages, const plan::Metrics& interval,
+                const plan::Metrics& found) {
+  cost::AxisSums sums(drawn.graph, drawn.profile, choice.interval);
+  cost::ShapeBounds bounds(drawn.graph, drawn.profile, usages, choice.interval, {&choice.policy, 1},
+                           sums);
+  if (!bounds.AreOfUse()) return false;
+  for (const std::string metric : {"latency", "energy", "off_chip_bytes"}) {
+    const auto scale = cost::Scale::Make({.weights = {{metric, 1}}, .limits = {}}, interval);
+    if (!scale) return false;
+    EXPECT_LE(bounds.Find(choice.tile, scale->CostOf(interval).tie, *scale),
+              plan::ValueOf(found, metric))
+        << "shape: " << metric;
+  }
+  return true;
+}
+
+// The bounds of an interval alone, and as part of a network. Counts bounds of shapes.
+void CheckSubgraph(const Drawn& drawn, size_t number, int& shapes) {
   const encoder::program::SubgraphChoice& choice = drawn.choices[number];
   const plan::Metrics& found = drawn.plan.subgraphs[number].metrics;
   const std::vector<int>& kept = choice.policy.kept;
@@ -263,6 +287,7 @@ void CheckSubgraph(const Drawn& drawn, size_t number) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(drawn.graph);
   const cost::SubgraphBounds bounds(drawn.graph, drawn.profile, usages, choice.interval);
   ExpectBelow(bounds.Find(kept), found, "subgraph");
+  shapes += CheckShape(drawn, choice, usages, bounds.Find(kept), found) ? 1 : 0;
   if (kept.empty())
     ExpectBelow(cost::LowerBound(drawn.graph, drawn.profile, choice.interval), found, "interval");
 }
@@ -301,6 +326,7 @@ void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choic
 TEST(LowerBounds, ArePassedByNoProgram) {
   Random random(2041);
   int programs = 0;
+  int shapes = 0;
   int failures = 0;
   for (int round = 0; round < 20000; ++round) {
     const std::optional<Drawn> drawn = DrawPlan(random);
@@ -325,7 +351,7 @@ TEST(LowerBounds, ArePassedByNoProgram) {
                     question, plan::verify::FindUsers(question.network)),
                 totals, "judge");
     for (size_t i = 0; i < drawn->choices.size(); ++i) {
-      CheckSubgraph(*drawn, i);
+      CheckSubgraph(*drawn, i, shapes);
       CheckRoom(*drawn, drawn->choices[i]);
     }
     if (FailuresSoFar() > failures_before) {
@@ -334,6 +360,35 @@ TEST(LowerBounds, ArePassedByNoProgram) {
     }
   }
   EXPECT_GE(programs, 5000);
+  EXPECT_GE(shapes, 3000);
+}
+
+// Tiles of the last rows need no columns of `wide`, and one column of `sums`: what they need of `x`
+// is no product of what rows and columns need.
+TEST(LowerBounds, OfShapesHoldWhereUsersAreIdle) {
+  const graph::Graph network = graph::import::yaml::ReadNetwork(R"(schema: 1
+name: idle
+inputs: [{id: image, shape: [1, 2, 4, 8]}]
+operators:
+  - {id: x, kind: elementwise, function: add, inputs: [image]}
+  - {id: wide, kind: pool, inputs: [x], kernel: [1, 5], pads: same}
+  - {id: longer, kind: pad, inputs: [wide], high: [0, 0, 9, 0]}
+  - {id: sums, kind: reduce, inputs: [x], function: sum, axis: 2}
+  - {id: y, kind: elementwise, function: add, inputs: [longer, sums]}
+)",
+                                                                "idle.yaml")
+                                   .value();
+  Random random(2042);
+  int programs = 0;
+  int shapes = 0;
+  for (int round = 0; round < 1000 && FailuresSoFar() == 0; ++round) {
+    const std::optional<Drawn> drawn = DrawPlanOf(random, network, false);
+    if (!drawn) continue;
+    ++programs;
+    for (size_t i = 0; i < drawn->choices.size(); ++i) CheckSubgraph(*drawn, i, shapes);
+  }
+  EXPECT_GE(programs, 200);
+  EXPECT_GE(shapes, 100);
 }
 
 }  // namespace

@@ -352,6 +352,21 @@ TEST(SpaceToBatch, IsOneOperator) {
             "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [8, 3, 4, 2]\n");
 }
 
+TEST(SpaceToBatch, FollowsAReshape) {
+  ModelBuilder model;
+  model.Input("x", {1, 3, 64});
+  model.Integers("map", {1, 3, 8, 8});
+  model.Add("Reshape", {"x", "map"}, "square");
+  model.Integers("parts", {1, 3, 4, 2, 2, 4});
+  model.Add("Reshape", {"square", "parts"}, "split");
+  model.Add("Transpose", {"split"}, "turned", {{"perm", Ints{3, 5, 0, 1, 2, 4}}});
+  model.Integers("images", {8, 3, 4, 2});
+  model.Add("Reshape", {"turned", "images"}, "y");
+  model.Output("y");
+  EXPECT_EQ(Describe(MustImportGraph(model)),
+            "reshape (x) -> square [1, 3, 8, 8]\nspace_to_batch (square) -> y [8, 3, 4, 2]\n");
+}
+
 TEST(SpaceToBatch, IsNoOtherOrderOfThePhases) {
   EXPECT_THAT(SpaceToBatch({5, 3, 0, 1, 2, 4}, {8, 3, 4, 2}), HasSubstr("transpose (split)"));
   EXPECT_THAT(SpaceToBatch({3, 5, 0, 1, 2, 4}, {8, 3, 2, 4}), HasSubstr("transpose (split)"));

@@ -1,0 +1,286 @@
+#include "tessera/search/cost/axis_sums.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/operator_kind.h"
+#include "tessera/search/cost/cost_terms.h"
+
+// All tiles of a shape at once, axis by axis.
+//
+// Where the rows of a tensor follow from the rows of the output and the columns from the columns,
+// what all tiles make of it is a product of sums, one for each axis:
+//
+//     columns     a    b    c         tiles make (4 + 5 + 3) * (6 + 8 + 6) elements, halos included
+//     rows   4   ---  ---  ---
+//            5   ---  ---  ---        sums along the rows serve every shape with these rows
+//            3   ---  ---  ---
+//
+// Tiles that keep rows make each row once. Walking down the rows with what is made instead of what
+// is needed gives their lengths. As in cached_halo.cc a tensor's tile begins where the tiles before
+// it ended. The least row that a later tile needs must not lie above, so needs have to begin in
+// ascending order; otherwise nothing is certain. A tensor that the encoder does not keep is made
+// more often than this.
+//
+// Where one user of a tensor asks for nothing, the region follows from the others alone, along
+// every axis, and sums do not multiply: nothing is certain either.
+//
+// Cost: a propagation for each position along an axis, once for every extent. Tests compare bounds
+// that use these sums with the simulator.
+namespace tessera::search::cost {
+namespace {
+
+using graph::ops::Extent;
+using graph::tiling::Propagation;
+using graph::tiling::TileShape;
+
+constexpr uint64_t Bit(size_t axis) { return uint64_t{1} << axis; }
+
+bool AsksForNothing(std::span<const Extent> region) {
+  return std::any_of(region.begin(), region.end(),
+                     [](const Extent& extent) { return extent.Length() == 0; });
+}
+
+// What an operator does of each axis of its result in one step, if its loops are rounded up one by
+// one; otherwise 1.
+std::array<int64_t, 4> LanesOf(const graph::Operator& op, const hw_profiles::Throughput& does) {
+  using Pair = std::array<int64_t, 2>;
+  std::array<int64_t, 4> lanes = {1, 1, 1, 1};
+  const hw_profiles::Unroll& unroll = does.unroll;
+  const bool is_conv = op.kind == base::OperatorKind::kConv;
+  const bool is_depthwise = op.kind == base::OperatorKind::kDepthwise && !does.fold_channels;
+  if ((!is_conv && !is_depthwise) || does.cycles_per_output > 0) return lanes;
+  if (is_depthwise || op.groups <= 1) lanes[1] = std::max<int64_t>(1, unroll.out_channels);
+  const bool one_pixel =
+      is_conv && op.window.kernel == Pair{1, 1} && op.window.stride == Pair{1, 1};
+  if (one_pixel) return lanes;
+  lanes[0] = std::max<int64_t>(1, unroll.batch);
+  lanes[2] = std::max<int64_t>(1, unroll.out_rows);
+  lanes[3] = std::max<int64_t>(1, unroll.out_columns);
+  return lanes;
+}
+
+}  // namespace
+
+AxisSums::AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                   graph::Interval interval)
+    : propagation_(graph, interval), whole_(propagation_.Size()) {
+  propagation_.Run(graph::ops::WholeBox(Output()), whole_);
+  for (int i = interval.first; i <= interval.last; ++i)
+    has_barrier_ = has_barrier_ || graph.operators[static_cast<size_t>(i)].outputs.size() > 1;
+  separable_ = FindDeciders();
+  std::vector<int> users(propagation_.Tensors().size());
+  for (size_t slot = 0; slot < users.size(); ++slot)
+    users[slot] = propagation_.Leaves(slot) ? 1 : 0;
+  for (const Propagation::Ask& ask : propagation_.Asks()) ++users[ask.input];
+  for (const int count : users) is_shared_.push_back(static_cast<char>(count > 1));
+  FindLanes(graph, profile, interval);
+}
+
+bool AxisSums::FindDeciders() {
+  const auto every = static_cast<uint64_t>((uint64_t{1} << Output().size()) - 1);
+  const std::vector<Propagation::Dependence> found = propagation_.Dependences(every);
+  deciders_.assign(found.size(), -1);
+  slot_deciders_.assign(propagation_.Tensors().size(), 0);
+  for (size_t slot = 0; slot < slot_deciders_.size(); ++slot) {
+    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+      const uint64_t axes = found[i].axes;
+      if ((axes & (axes - 1)) != 0 || (axes & slot_deciders_[slot]) != 0) return false;
+      slot_deciders_[slot] |= axes;
+      for (size_t axis = 0; axis < Output().size(); ++axis) {
+        if (axes == Bit(axis)) deciders_[i] = static_cast<int>(axis);
+      }
+    }
+  }
+  return true;
+}
+
+void AxisSums::FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                         graph::Interval interval) {
+  lanes_.assign(propagation_.Size(), 1);
+  for (int i = interval.first; i <= interval.last; ++i) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
+    const Worker worker = WorkerOf(graph, profile, op);
+    const size_t slot = propagation_.SlotOf(op.outputs.front());
+    if (worker.throughput == nullptr || propagation_.ShapeOf(slot).size() != 4) continue;
+    const std::array<int64_t, 4> lanes = LanesOf(op, *worker.throughput);
+    std::copy(lanes.begin(), lanes.end(),
+              lanes_.begin() + static_cast<std::ptrdiff_t>(propagation_.Begin(slot)));
+  }
+}
+
+bool AxisSums::IsNeeded(size_t slot) const {
+  const size_t begin = propagation_.Begin(slot);
+  return !AsksForNothing(std::span(whole_).subspan(begin, propagation_.Begin(slot + 1) - begin));
+}
+
+int64_t AxisSums::WholeSteps(size_t region) const {
+  return base::RoundUp(WholeLength(region), lanes_[region]);
+}
+
+const AxisSums::Sums* AxisSums::Of(size_t axis, int64_t extent, bool keeps_rows) {
+  const Entry& entry = EntryOf(axis, extent);
+  const std::optional<Sums>& sums = keeps_rows ? entry.kept : entry.recomputed;
+  return sums ? &*sums : nullptr;
+}
+
+// Where one user of a tensor asks for nothing, the other axes follow from its other users alone.
+bool AxisSums::HasIdleUser(const graph::ops::Box& box, std::span<const Extent> made) const {
+  for (const Propagation::Ask& ask : propagation_.Asks()) {
+    const size_t begin = propagation_.Begin(ask.output);
+    const size_t size = propagation_.Begin(ask.output + 1) - begin;
+    if (is_shared_[ask.input] != 0 && AsksForNothing(made.subspan(begin, size))) return true;
+  }
+  for (size_t slot = 0; slot < is_shared_.size(); ++slot) {
+    if (is_shared_[slot] == 0 || !propagation_.Leaves(slot)) continue;
+    for (size_t k = 0; k < propagation_.Begin(slot + 1) - propagation_.Begin(slot); ++k) {
+      if (propagation_.ShareAlong(slot, k, box).Length() <= 0) return true;
+    }
+  }
+  return false;
+}
+
+const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
+  const auto found = entries_.find({axis, extent});
+  if (found != entries_.end()) return found->second;
+  Entry entry{Recompute(axis, extent), std::nullopt};
+  if (graph::tiling::AxisOf(Output(), base::Axis::kRows) == axis && !has_barrier_)
+    entry.kept = KeepRows(axis, extent);
+  return entries_.emplace(std::pair(axis, extent), std::move(entry)).first->second;
+}
+
+AxisSums::Sums AxisSums::NoSums() const {
+  const size_t regions = propagation_.Size();
+  return {.positions = 0,
+          .lengths = std::vector<int64_t>(regions),
+          .made = std::vector<int64_t>(regions),
+          .steps = std::vector<int64_t>(regions),
+          .shares = std::vector<int64_t>(regions),
+          .asking = std::vector<int64_t>(propagation_.Tensors().size())};
+}
+
+void AxisSums::AddMade(std::span<const Extent> made, size_t axis, Sums& sums) const {
+  for (size_t slot = 0; slot < sums.asking.size(); ++slot) {
+    const size_t begin = propagation_.Begin(slot);
+    const size_t end = propagation_.Begin(slot + 1);
+    if (AsksForNothing(made.subspan(begin, end - begin))) continue;
+    ++sums.asking[slot];
+    for (size_t i = begin; i < end; ++i) {
+      if (deciders_[i] != static_cast<int>(axis)) continue;
+      sums.made[i] += made[i].Length();
+      sums.steps[i] += base::RoundUp(made[i].Length(), lanes_[i]);
+    }
+  }
+}
+
+void AxisSums::AddShares(const graph::ops::Box& box, size_t axis, std::vector<int64_t>& ends,
+                         Sums& sums) const {
+  for (size_t slot = 0; slot < sums.asking.size(); ++slot) {
+    if (!propagation_.Leaves(slot)) continue;
+    const size_t begin = propagation_.Begin(slot);
+    for (size_t i = begin; i < propagation_.Begin(slot + 1); ++i) {
+      if (propagation_.ShareSource(slot, i - begin) != axis) continue;
+      const Extent share = propagation_.ShareAlong(slot, i - begin, box);
+      sums.shares[i] += std::max<int64_t>(0, share.end - std::max(share.begin, ends[i]));
+      ends[i] = std::max(ends[i], share.end);
+    }
+  }
+}
+
+std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) const {
+  Sums sums = NoSums();
+  graph::ops::Box box = graph::ops::WholeBox(Output());
+  std::vector<Extent> regions(propagation_.Size());
+  std::vector<int64_t> ends(propagation_.Size());
+  for (int64_t begin = 0; begin < Output()[axis]; begin += extent) {
+    box[axis] = {begin, std::min(begin + extent, Output()[axis])};
+    propagation_.Run(box, regions);
+    if (HasIdleUser(box, regions)) return std::nullopt;
+    ++sums.positions;
+    AddMade(regions, axis, sums);
+    AddShares(box, axis, ends, sums);
+  }
+  sums.lengths = sums.made;
+  return sums;
+}
+
+// Readers come before the operators that make what they read, so a tensor is settled when the
+// first ask of its operator is reached, or at the end.
+std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) const {
+  Sums sums = NoSums();
+  const size_t slots = propagation_.Tensors().size();
+  graph::ops::Box box = graph::ops::WholeBox(Output());
+  std::vector<Extent> needed(propagation_.Size());
+  std::vector<Extent> made(propagation_.Size());
+  std::vector<int64_t> ends(propagation_.Size());
+  std::vector<int64_t> share_ends(propagation_.Size());
+  std::vector<int64_t> begins(propagation_.Size());
+  std::vector<char> settled(slots);
+  std::vector<char> was_made(slots);
+  const auto part = [&](std::vector<Extent>& regions, size_t slot) {
+    const size_t begin = propagation_.Begin(slot);
+    return std::span(regions).subspan(begin, propagation_.Begin(slot + 1) - begin);
+  };
+  bool in_order = true;
+  const auto settle = [&](size_t slot) {
+    settled[slot] = 1;
+    const std::span<const Extent> need = part(needed, slot);
+    const std::span<Extent> makes = part(made, slot);
+    std::fill(makes.begin(), makes.end(), Extent{});
+    if (AsksForNothing(need)) return;
+    bool is_new = (slot_deciders_[slot] & Bit(axis)) != 0 || was_made[slot] == 0;
+    std::copy(need.begin(), need.end(), makes.begin());
+    for (size_t k = 0; k < need.size(); ++k) {
+      const size_t i = propagation_.Begin(slot) + k;
+      if (deciders_[i] != static_cast<int>(axis)) continue;
+      sums.lengths[i] += need[k].Length();
+      in_order = in_order && need[k].begin >= begins[i];
+      begins[i] = need[k].begin;
+      makes[k].begin = std::max(need[k].begin, ends[i]);
+      ends[i] = std::max(ends[i], need[k].end);
+      is_new = is_new && makes[k].Length() > 0;
+    }
+    was_made[slot] = 1;
+    if (!is_new) std::fill(makes.begin(), makes.end(), Extent{});
+  };
+  for (int64_t begin = 0; begin < Output()[axis] && in_order; begin += extent) {
+    box[axis] = {begin, std::min(begin + extent, Output()[axis])};
+    std::fill(needed.begin(), needed.end(), Extent{});
+    std::fill(settled.begin(), settled.end(), 0);
+    for (size_t slot = 0; slot < slots; ++slot) {
+      for (size_t k = 0; propagation_.Leaves(slot) && k < part(needed, slot).size(); ++k)
+        part(needed, slot)[k] = propagation_.ShareAlong(slot, k, box);
+    }
+    for (const Propagation::Ask& ask : propagation_.Asks()) {
+      if (settled[ask.output] == 0) settle(ask.output);
+      Propagation::Apply(ask, part(made, ask.output), part(needed, ask.input));
+    }
+    for (size_t slot = 0; slot < slots; ++slot) {
+      if (settled[slot] == 0) settle(slot);
+    }
+    if (HasIdleUser(box, made)) return std::nullopt;
+    ++sums.positions;
+    AddMade(made, axis, sums);
+    AddShares(box, axis, share_ends, sums);
+  }
+  if (!in_order) return std::nullopt;
+  return sums;
+}
+
+std::vector<Extent> AxisSums::FirstTile(const TileShape& tile) const {
+  graph::ops::Box box = graph::ops::WholeBox(Output());
+  for (size_t axis = 0; axis < box.size(); ++axis) box[axis].end = tile[axis];
+  std::vector<Extent> regions(propagation_.Size());
+  propagation_.Run(box, regions);
+  return regions;
+}
+
+graph::ops::Box AxisSums::LastBox(const TileShape& tile) const {
+  graph::ops::Box box = graph::ops::WholeBox(Output());
+  for (size_t axis = 0; axis < box.size(); ++axis)
+    box[axis].begin = (box[axis].end - 1) / tile[axis] * tile[axis];
+  return box;
+}
+
+}  // namespace tessera::search::cost

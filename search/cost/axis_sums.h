@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+
+// What all tiles of a shape need together, without its tiles.
+namespace tessera::search::cost {
+
+// The regions of the tiles of one interval, summed along each axis that is cut; see
+// axis_sums.cc. It does not depend on policies, so all crossings of an interval can share it.
+// The graph must outlive it. Not thread-safe.
+class AxisSums {
+ public:
+  AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile,
+           graph::Interval interval);
+
+  // Whether sums of axes multiply: each axis of each tensor depends on at most one cut axis, and no
+  // two axes of a tensor on the same one. Otherwise nothing else may be called.
+  bool IsSeparable() const { return separable_; }
+
+  // What the positions along one axis need together, with tiles of one extent. Vectors are parallel
+  // to the regions of Propagation::Run, or to its slots where that is said.
+  struct Sums {
+    int64_t positions = 1;
+    std::vector<int64_t> lengths;  // of what operators read
+    std::vector<int64_t> made;     // of what is made or loaded
+    std::vector<int64_t> steps;   // the same, rounded up to the lanes of the operator that makes it
+    std::vector<int64_t> shares;  // of what leaves; each index counts once
+    std::vector<int64_t> asking;  // by slot: positions that make or load some of it
+  };
+  // With tiles that make all they need, or that keep rows, which counts each row once. nullptr
+  // where nothing is certain.
+  const Sums* Of(size_t axis, int64_t extent, bool keeps_rows);
+
+  // The regions of the first tile of this shape, and the shares of the last.
+  std::vector<graph::ops::Extent> FirstTile(const graph::tiling::TileShape& tile) const;
+  graph::ops::Box LastBox(const graph::tiling::TileShape& tile) const;
+
+  const graph::tiling::Propagation& Regions() const { return propagation_; }
+  const graph::Shape& Output() const { return propagation_.ShapeOf(propagation_.LastSlot()); }
+  int64_t WholeLength(size_t region) const { return whole_[region].Length(); }
+  int64_t WholeSteps(size_t region) const;
+  bool IsNeeded(size_t slot) const;  // whether the whole output needs some of the tensor
+
+  // Whether it has several users: operators inside that read it, and what lies outside.
+  bool IsShared(size_t slot) const { return is_shared_[slot] != 0; }
+
+  // The axis of the output that decides a region; nullopt if none does.
+  std::optional<size_t> DeciderOf(size_t region) const {
+    return deciders_[region] < 0 ? std::nullopt
+                                 : std::optional(static_cast<size_t>(deciders_[region]));
+  }
+  // Whether the axis of the output decides some axis of a slot.
+  bool IsDecidedBy(size_t slot, size_t axis) const {
+    return (slot_deciders_[slot] >> axis & 1U) != 0;
+  }
+
+ private:
+  struct Entry {
+    std::optional<Sums> recomputed;
+    std::optional<Sums> kept;
+  };
+  bool FindDeciders();
+  void FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                 graph::Interval interval);
+  const Entry& EntryOf(size_t axis, int64_t extent);
+  bool HasIdleUser(const graph::ops::Box& box, std::span<const graph::ops::Extent> made) const;
+  std::optional<Sums> Recompute(size_t axis, int64_t extent) const;
+  std::optional<Sums> KeepRows(size_t axis, int64_t extent) const;
+  Sums NoSums() const;
+  void AddMade(std::span<const graph::ops::Extent> made, size_t axis, Sums& sums) const;
+  void AddShares(const graph::ops::Box& box, size_t axis, std::vector<int64_t>& ends,
+                 Sums& sums) const;
+
+  graph::tiling::Propagation propagation_;
+  bool separable_ = false;
+  std::vector<char> is_shared_;  // by slot
+  bool has_barrier_ = false;
+  std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
+  std::vector<int> deciders_;              // by region; -1: none
+  std::vector<uint64_t> slot_deciders_;
+  std::vector<int64_t> lanes_;  // by region of a result: what one step does along the axis
+  std::map<std::pair<size_t, int64_t>, Entry> entries_;
+};
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/choices.h"
+#include "tessera/search/cost/shape_bounds.h"
+#include "tessera/search/partition/choices/interval_choices.h"
+
+// Prices that wait until they can matter.
+//
+// Most tile shapes cost more than the best of their interval, and most intervals are never
+// formulated. Where scores add up, only the choices with the least score can be part of a best
+// path. So a shape gets a lower bound first (cost/shape_bounds.h), and waits:
+//
+//     bounds    |--------|----|------------|-------|      priced in ascending order, until the
+//     shape          c     a       d          b           least score found is below all bounds
+//     scores             c     a  ^ least                 of those that wait: b and d stay unpriced
+//
+// A search around the best shapes asks for the best one of each subset of the axes, in the same
+// way. What it finds, and the choices that no other one dominates, are those that it would find
+// with all prices. The rest is priced when the interval is formulated, because every choice that
+// may fit then becomes a candidate; choices are then in the order in which they would be without
+// waiting.
+//
+// A shape whose bound reaches the score below which choices are added is put aside unpriced. It is
+// priced when the least score of what is aside is asked for and it may have it.
+namespace tessera::search::partition::choices {
+
+using graph::tiling::TileShape;
+
+namespace {
+
+constexpr int64_t kFollowed = 1 << 10;  // tiles that no policy leaves out
+
+// Lower bounds of any shape. The interval's bound may be that of its first axes alone.
+cost::Tie FloorOf(const SearchContext& context, bool has_every_axis, const cost::Cost& bound) {
+  return context.first_axes != nullptr && has_every_axis ? cost::Tie{} : bound.tie;
+}
+
+}  // namespace
+
+bool IntervalChoices::MayWait() const {
+  return !expanded_->formulated && context_->scale.AddsUp() && context_->previous == nullptr &&
+         config_ == nullptr && pins_.empty() &&
+         FloorOf(*context_, has_every_axis_, bound_).latency > 0;
+}
+
+// nullptr if bounds are of no use. `others` holds those of a part of the policies.
+cost::ShapeBounds* IntervalChoices::Bounds(Range policies,
+                                           std::unique_ptr<cost::ShapeBounds>& others) {
+  const bool are_all = policies == EveryPolicy();
+  std::unique_ptr<cost::ShapeBounds>& bounds = are_all ? expanded_->bounds : others;
+  if (bounds == nullptr || (are_all && expanded_->bounded_policies != expanded_->policies.size())) {
+    if (expanded_->sums == nullptr)
+      expanded_->sums =
+          std::make_unique<cost::AxisSums>(context_->graph, context_->profile, interval_);
+    bounds = std::make_unique<cost::ShapeBounds>(
+        context_->graph, context_->profile, context_->simulator.Usages(), interval_,
+        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin),
+        *expanded_->sums);
+    if (are_all) expanded_->bounded_policies = expanded_->policies.size();
+  }
+  return bounds->AreOfUse() ? bounds.get() : nullptr;
+}
+
+// False if they have to be priced at once.
+bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
+  if (!MayWait()) return false;
+  std::unique_ptr<cost::ShapeBounds> others;
+  cost::ShapeBounds* bounds = Bounds(EveryPolicy(), others);
+  if (bounds == nullptr) return false;
+  LookForLost(tile_shapes, EveryPolicy(), context_->stop);
+  const size_t addition = ++expanded_->additions;
+  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
+  for (const TileShape& shape : tile_shapes) {
+    expanded_->waiting.emplace(shape,
+                               Waiting{bounds->Find(shape, floor, context_->scale), addition});
+  }
+  return true;
+}
+
+void IntervalChoices::PriceWaiting(const TileShape& shape, const base::Stop& stop) {
+  const auto waiting = expanded_->waiting.find(shape);
+  const size_t addition = waiting->second.addition;
+  expanded_->waiting.erase(waiting);
+  std::set<TileConfig> held;
+  std::map<TileConfig, TilePrice> found = FindPrices({&shape, 1}, EveryPolicy(), stop, held);
+  HoldBack(held, found);
+  AddChoices(found, addition);
+}
+
+// Those that may be as good as the best. Choices are in order afterwards.
+void IntervalChoices::PriceFront(const base::Stop& stop) {
+  if (expanded_->formulated) return;
+  const auto least_score = [this] {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Choice& choice : expanded_->choices) least = std::min(least, choice.cost.score);
+    return least;
+  };
+  while (!expanded_->waiting.empty() && !stop.Requested()) {
+    const auto next = std::min_element(
+        expanded_->waiting.begin(), expanded_->waiting.end(),
+        [](const auto& a, const auto& b) { return a.second.least_score < b.second.least_score; });
+    if (cost::IsLess(least_score(), next->second.least_score)) break;
+    PriceWaiting(TileShape(next->first), stop);
+  }
+  if (stop.Requested()) DropWaiting();
+  Sort();
+  expanded_->bounds.reset();
+  expanded_->sums.reset();
+}
+
+void IntervalChoices::PriceAll(const base::Stop& stop) {
+  if (expanded_->formulated || expanded_->waiting.empty()) return;
+  while (!expanded_->waiting.empty() && !stop.Requested())
+    PriceWaiting(TileShape(expanded_->waiting.begin()->first), stop);
+  if (stop.Requested()) DropWaiting();
+  Sort();
+}
+
+// After a stop.
+void IntervalChoices::DropWaiting() {
+  expanded_->lost_shapes = expanded_->lost_shapes || !expanded_->waiting.empty();
+  expanded_->waiting.clear();
+}
+
+// As if no shape had waited.
+void IntervalChoices::Sort() {
+  std::stable_sort(expanded_->choices.begin(), expanded_->choices.end(),
+                   [](const Choice& a, const Choice& b) {
+                     if (a.addition != b.addition) return a.addition < b.addition;
+                     return a.config < b.config;
+                   });
+}
+
+void IntervalChoices::LookForLost(std::span<const TileShape> tile_shapes, Range policies,
+                                  const base::Stop& stop) {
+  if (expanded_->lost_shapes) return;
+  const auto some =
+      std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin);
+  const bool keeps = std::any_of(some.begin(), some.end(), [](const auto& policy) {
+    return policy.halo != hw_profiles::HaloStorage::kRecompute;
+  });
+  const graph::Shape& output = encoder::program::OutputShape(context_->graph, interval_);
+  const auto is_many = [&output](const TileShape& shape) {
+    int64_t tiles = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      tiles = base::SaturatingMul(tiles, base::CeilDiv(output[axis], shape[axis]));
+    return tiles > kFollowed;
+  };
+  if (!keeps || std::none_of(tile_shapes.begin(), tile_shapes.end(), is_many)) return;
+  if (policies == EveryPolicy() && expanded_->configs != nullptr) {
+    expanded_->lost_shapes = expanded_->configs->LeavesOutAny(tile_shapes);
+  } else {
+    TileConfigCost configs(*context_, interval_, some, Made(), MayHoldBack(), stop);
+    expanded_->lost_shapes = configs.LeavesOutAny(tile_shapes);
+  }
+}
+
+// Returns the others.
+std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileShape>& tile_shapes,
+                                                         Range policies, double below) {
+  std::unique_ptr<cost::ShapeBounds> others;
+  cost::ShapeBounds* bounds =
+      below == std::numeric_limits<double>::infinity() ? nullptr : Bounds(policies, others);
+  if (bounds == nullptr) return tile_shapes;
+  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
+  std::vector<TileShape> rest;
+  for (const TileShape& shape : tile_shapes) {
+    const double least = bounds->Find(shape, floor, context_->scale);
+    // What every policy refuses has no price to wait for.
+    if (least < below || std::isinf(least)) {
+      rest.push_back(shape);
+    } else {
+      expanded_->aside.emplace(Aside{policies, shape}, Least{least, false});
+    }
+  }
+  return rest;
+}
+
+// Finds the scores of all that may be below this one.
+void IntervalChoices::PriceAside(double below) {
+  std::map<Range, std::vector<TileShape>> open;
+  for (const auto& [which, least] : expanded_->aside) {
+    if (!least.is_exact && least.score < below) open[which.first].push_back(which.second);
+  }
+  for (const auto& [policies, shapes] : open) {
+    for (const TileShape& shape : shapes) expanded_->aside.erase({policies, shape});
+    std::set<TileConfig> held;
+    std::map<TileConfig, TilePrice> found = FindPrices(shapes, policies, context_->stop, held);
+    PutAside(policies, -std::numeric_limits<double>::infinity(), found);
+  }
+}
+
+// If it decides the bound of what is untried.
+void IntervalChoices::PriceLeastAside() {
+  while (!LeavesOutShapes() && !LeavesOutPolicies() && !expanded_->aside.empty()) {
+    const auto least = std::min_element(
+        expanded_->aside.begin(), expanded_->aside.end(),
+        [](const auto& a, const auto& b) { return a.second.score < b.second.score; });
+    if (least->second.is_exact) return;
+    PriceAside(std::nextafter(least->second.score, std::numeric_limits<double>::infinity()));
+  }
+}
+
+// How many are aside, or any greater number than `most`.
+size_t IntervalChoices::CountAside(size_t most) {
+  size_t fitting = 0;
+  for (auto at = expanded_->aside.begin(); at != expanded_->aside.end() && fitting <= most;) {
+    const Range policies = at->first.first;
+    TileConfigCost configs(
+        *context_, interval_,
+        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin),
+        Made(), MayHoldBack(), context_->stop);
+    for (; at != expanded_->aside.end() && at->first.first == policies && fitting <= most; ++at)
+      fitting += at->second.is_exact || configs.SurelyHasPrice(at->first.second) ? 1 : 0;
+  }
+  if (fitting > most) return fitting;
+  PriceAside(std::numeric_limits<double>::infinity());
+  return expanded_->aside.size();
+}
+
+}  // namespace tessera::search::partition::choices
