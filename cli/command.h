@@ -46,5 +46,6 @@ std::unique_ptr<Command> MakeGenerateCommand();
 std::unique_ptr<Command> MakeStatsCommand();
 std::unique_ptr<Command> MakeExploreCommand();
 std::unique_ptr<Command> MakeServeCommand();
+std::unique_ptr<Command> MakeProfileCommand();
 
 }  // namespace tessera::cli

@@ -11,6 +11,7 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
+#include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_draft.h"
@@ -43,13 +44,16 @@ class EvalCommand final : public Command {
            "  tessera eval edited.json --move --output better.json    after a change of tile in an "
            "editor\n"
            "  tessera eval edited.json                                to see what it costs and "
-           "what is wrong\n\n"
+           "what is wrong\n"
+           "  tessera eval plan.json --hw new.yaml --move             the same partition on another "
+           "profile\n\n"
            "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
            "better.json` tells them apart.\n";
   }
 
   void Declare(CLI::App& app) override {
     app.add_option("file", file_, "The edited plan; - reads standard input")->required();
+    app.add_option("--hw", profile_, "The hardware profile, in place of the one in the plan");
     app.add_flag("--move", move_,
                  "Try the addresses in the file first, but place anew what does not fit there");
     threads_.Declare(app, "plan");
@@ -63,6 +67,7 @@ class EvalCommand final : public Command {
     if (!outputs_.Check(console)) return ExitCode::kUsage;
     files_.Read("file", file_);
     outputs_.AddTo(files_);
+    if (!profile_.empty()) AddProfile(files_, profile_);
     return files_.Around(console, [&] { return Answer(console); });
   }
 
@@ -70,8 +75,13 @@ class EvalCommand final : public Command {
   ExitCode Answer(Console& console) {
     const base::Expected<std::string> text = base::ReadInput(file_);
     if (!text) return console.Refuse(text.error());
-    const base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
+    base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
+    if (!profile_.empty()) {
+      base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
+      if (!profile) return console.Refuse(profile.error());
+      draft->profile = *std::move(profile);
+    }
     base::Stop stop(search_.Deadline());
     search_.LimitLast(stop);
     const InterruptGuard guard(stop);
@@ -147,6 +157,7 @@ class EvalCommand final : public Command {
   }
 
   std::string file_;
+  std::string profile_;
   bool move_ = false;
   ThreadCount threads_;
   AnswerFormat format_;

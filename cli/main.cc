@@ -44,7 +44,7 @@ constexpr const char* kExitCodes =
 
 constexpr std::string_view kExhausted = "unknown: memory is exhausted\n";
 
-using Commands = std::array<std::unique_ptr<Command>, 15>;
+using Commands = std::array<std::unique_ptr<Command>, 16>;
 
 // Allocates nothing and changes nothing.
 [[noreturn]] void SayExhausted() {
@@ -125,11 +125,11 @@ ExitCode Run(Console& console, int argc, char** argv) {
       },
       "Print the version and exit");
   app.require_subcommand(1);
-  const Commands commands = {MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),
-                             MakeEncodeCommand(), MakeDecodeCommand(),  MakeCheckCommand(),
-                             MakeEvalCommand(),   MakeDiffCommand(),    MakeShowCommand(),
-                             MakeModesCommand(),  MakeConvertCommand(), MakeGenerateCommand(),
-                             MakeStatsCommand(),  MakeExploreCommand(), MakeServeCommand()};
+  const Commands commands = {
+      MakePlanCommand(),   MakeTileCommand(),    MakeAllocCommand(),   MakeEncodeCommand(),
+      MakeDecodeCommand(), MakeCheckCommand(),   MakeEvalCommand(),    MakeDiffCommand(),
+      MakeShowCommand(),   MakeModesCommand(),   MakeConvertCommand(), MakeGenerateCommand(),
+      MakeStatsCommand(),  MakeExploreCommand(), MakeServeCommand(),   MakeProfileCommand()};
   for (const auto& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command->Name(), command->Summary());
     subcommand->footer(command->Examples());

@@ -51,6 +51,8 @@ double MacsOf(const Json& engine) {
     if (!speed.is_object() || !speed.contains("unroll")) continue;
     double macs = 1;
     for (const Json& factor : speed.at("unroll")) macs *= factor.get<double>();
+    const double cycles = speed.value("cycles_per_step", 1.0);
+    if (cycles > 1) macs /= cycles;
     most = std::max(most, macs);
   }
   return most;

@@ -80,6 +80,7 @@ struct Unroll {
   int64_t in_channels = 1;
   int64_t kernel_rows = 1;
   int64_t kernel_columns = 1;
+  int64_t kernel_taps = 0;  // of rows and columns together, behind the two before; 0: not unrolled
 };
 
 inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
@@ -90,6 +91,18 @@ inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
     {"in_channels", &Unroll::in_channels, kCounts},
     {"kernel_rows", &Unroll::kernel_rows, kCounts},
     {"kernel_columns", &Unroll::kernel_columns, kCounts},
+    {"kernel_taps", &Unroll::kernel_taps, kCounts, Presence::kOptional},
+});
+
+// What a step may take of the loops of a sum, in place of what `unroll` says.
+struct OtherSums {
+  int64_t in_channels = 1;
+  int64_t kernel_taps = 1;
+};
+
+inline constexpr auto kOtherSumsFields = std::to_array<Field<OtherSums>>({
+    {"in_channels", &OtherSums::in_channels, kCounts},
+    {"kernel_taps", &OtherSums::kernel_taps, kCounts},
 });
 
 // The speed of one operator kind on an engine. Kinds with multiply-accumulates take cycles_per_step
@@ -106,22 +119,31 @@ struct Throughput {
   int64_t start_cycles = 0;  // once for each operator and tile
   // depthwise: the lanes for rows, columns and channels may do outputs of any channel
   bool fold_channels = false;
+  // multiply-accumulates: for each operator the one of the two with fewer steps
+  std::optional<OtherSums> other_sums = {};
+  // multiply-accumulates: steps that a set of weights takes at least, however few outputs use it
+  int64_t weight_steps = 0;
+  // the output stage works on whole groups of so many channels; 0: of one
+  int64_t channel_group = 0;
 };
 
 inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
     {"fold_channels", &Throughput::fold_channels, {}, Presence::kOptional},
     {"unroll"},
+    {"other_sums"},
     {"cycles_per_step", &Throughput::cycles_per_step, kAmounts},
+    {"weight_steps", &Throughput::weight_steps, kCounts, Presence::kOptional},
     {"cycles_per_output", &Throughput::cycles_per_output, kAmounts},
+    {"channel_group", &Throughput::channel_group, kCounts, Presence::kOptional},
     {"start_cycles", &Throughput::start_cycles, kCycles},
 });
 
 // The fields that an entry for this kind has: the first one describes depthwise convolutions, the
-// next two all multiply-accumulates.
+// next four all multiply-accumulates.
 constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKind kind) {
   const std::span<const Field<Throughput>> all = kThroughputFields;
   if (kind == base::OperatorKind::kDepthwise) return all;
-  return all.subspan(base::TraitsOf(kind).multiplies ? 1 : 3);
+  return all.subspan(base::TraitsOf(kind).multiplies ? 1 : 5);
 }
 
 struct HostSpeed {           // for operators of every kind and data type
@@ -136,6 +158,36 @@ inline constexpr auto kHostFields = std::to_array<Field<HostSpeed>>({
     {"cycles_per_mac", &HostSpeed::cycles_per_mac, kAmounts},
 });
 
+// The blocks of a result that an engine makes one after the other, for convolutions without groups
+// and depthwise convolutions (docs/program.md, "Output blocks"). It keeps the sums of a block and
+// the part of the input that they need in a memory of its own, both twice.
+struct OutputBlocks {
+  int64_t rows = 1;  // at most
+  int64_t columns = 1;
+  int64_t channels = 1;
+  int64_t channel_step = 1;    // blocks of some of the channels have a multiple of it
+  int64_t input_channels = 1;  // at most, of an input block; a depthwise convolution: those of the
+                               // block
+  int64_t buffer_bytes = 0;
+  int64_t input_granularity_bytes = 1;  // of the room for two input blocks
+  int64_t sum_granularity_bytes = 1;    // of the room for the sums of two blocks
+  int64_t sum_bytes = 4;                // of one output
+};
+
+inline constexpr FieldRange kBlockExtents = {1, 256};
+
+inline constexpr auto kOutputBlocksFields = std::to_array<Field<OutputBlocks>>({
+    {"rows", &OutputBlocks::rows, kBlockExtents, Presence::kRequired},
+    {"columns", &OutputBlocks::columns, kBlockExtents, Presence::kRequired},
+    {"channels", &OutputBlocks::channels, kBlockExtents, Presence::kRequired},
+    {"channel_step", &OutputBlocks::channel_step, kBlockExtents},
+    {"input_channels", &OutputBlocks::input_channels, kCounts, Presence::kRequired},
+    {"buffer_bytes", &OutputBlocks::buffer_bytes, {1, kMostBytes}, Presence::kRequired},
+    {"input_granularity_bytes", &OutputBlocks::input_granularity_bytes, kCounts},
+    {"sum_granularity_bytes", &OutputBlocks::sum_granularity_bytes, kCounts},
+    {"sum_bytes", &OutputBlocks::sum_bytes, kCounts},
+});
+
 struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
@@ -145,11 +197,13 @@ struct Engine {
   double area_mm2 = 0;
   // after it finishes a tile, before it begins the next one of the subgraph
   int64_t idle_cycles_between_tiles = 0;
+  std::optional<OutputBlocks> blocks = {};
   std::optional<HostSpeed> host = {};  // set: it runs what no other engine lists, and lists nothing
 };
 
 inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
     {"operators"},
+    {"blocks"},
     {"host"},
     {"mac_pj", &Engine::mac_pj, kAmounts},
     {"outstanding", &Engine::outstanding, kCounts},
@@ -230,6 +284,8 @@ struct Link {
   int dims = 3;  // loop levels that one descriptor covers; a transfer that needs more is split
   int outstanding = 1;  // concurrent transfers
   double area_mm2 = 0;
+  // slices of one operand follow one another without a pause: only the first waits for the latency
+  bool pipelined = false;
 };
 
 inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
@@ -239,6 +295,7 @@ inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
     {"dims", &Link::dims, {1, 16}},
     {"outstanding", &Link::outstanding, kCounts},
     {"area_mm2", &Link::area_mm2, kAmounts, Presence::kOptional},
+    {"pipelined", &Link::pipelined, {}, Presence::kOptional},
 });
 
 // The storage of tensors of one role.
@@ -251,6 +308,9 @@ struct RoleLayout {
   // fit into any memory before it (docs/program.md, "Several homes"). Only state may have the tile
   // memory in such a list, as the first home.
   std::vector<int> next_homes = {};
+  // the most bytes that a transfer or an engine asks its home for at a time; each request is a
+  // burst; 0: whole runs
+  int64_t request_bytes = 0;
 };
 
 inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
@@ -258,6 +318,7 @@ inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
     {"alignment_bytes", &RoleLayout::alignment_bytes, kCounts},
     {"channel_block", &RoleLayout::channel_block, kCounts},
     {"row_pitch_bytes", &RoleLayout::row_pitch_bytes, kCounts},
+    {"request_bytes", &RoleLayout::request_bytes, kCounts, Presence::kOptional},
 });
 
 enum class HaloStorage : uint8_t { kRecompute, kRollingBuffer, kLineBuffer, kAdjacent };

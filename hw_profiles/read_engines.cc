@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@ Unroll ReadUnroll(const YamlNode& node) {
   RequireFields(node, kUnrollFields);
   ReadFields(node, kUnrollFields, unroll);
   return unroll;
+}
+
+std::optional<OtherSums> ReadOtherSums(const YamlNode& node) {
+  if (!node) return std::nullopt;
+  OtherSums sums;
+  RequireFields(node, kOtherSumsFields);
+  ReadFields(node, kOtherSumsFields, sums);
+  return sums;
 }
 
 // The key is an operator kind, or a kind and a data type: "conv.int16".
@@ -45,6 +54,7 @@ Throughput ReadThroughput(const YamlNode& node, const std::string& key) {
   RequireFields(node, fields);
   if (base::TraitsOf(throughput.kind).multiplies) {
     throughput.unroll = ReadUnroll(node.Maybe("unroll"));
+    throughput.other_sums = ReadOtherSums(node.Maybe("other_sums"));
   } else {
     throughput.cycles_per_output = 1;
   }
@@ -60,6 +70,18 @@ void ReadOperators(const YamlNode& node, Engine& engine) {
     operators.Complain("engine '" + engine.name + "' runs nothing", "at least one operator kind");
 }
 
+void ReadBlocks(const YamlNode& node, Engine& engine) {
+  if (!node) return;
+  RequireFields(node, kOutputBlocksFields);
+  OutputBlocks& blocks = engine.blocks.emplace();
+  ReadFields(node, kOutputBlocksFields, blocks);
+  if (blocks.channel_step > blocks.channels) {
+    node.Complain("'channel_step' is " + std::to_string(blocks.channel_step) + ", 'channels' " +
+                      std::to_string(blocks.channels),
+                  "a step of at most all channels of a block");
+  }
+}
+
 // The host lists no operators, and there is one at most.
 void ReadHost(const YamlNode& node, const YamlNode& host, const Profile& profile, Engine& engine) {
   RequireFields(host, kHostFields);
@@ -69,6 +91,8 @@ void ReadHost(const YamlNode& node, const YamlNode& host, const Profile& profile
         "engine '" + engine.name + "' is the host, which runs what no other engine lists",
         "no operators");
   }
+  if (const YamlNode blocks = node.Maybe("blocks"))
+    blocks.Complain("engine '" + engine.name + "' is the host, which makes no blocks", "no blocks");
   if (const Engine* other = HostOf(profile)) {
     host.Complain("'" + other->name + "' and '" + engine.name + "' are hosts", "one host at most");
   }
@@ -87,6 +111,7 @@ void ReadEngines(const YamlNode& root, Profile& profile) {
       ReadHost(node, host, profile, engine);
     } else {
       ReadOperators(node, engine);
+      ReadBlocks(node.Maybe("blocks"), engine);
     }
     ReadFields(node, kEngineFields, engine);
     profile.engines.push_back(std::move(engine));

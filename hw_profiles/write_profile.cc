@@ -78,8 +78,10 @@ ordered_json ToJson(const Memory& memory) {
 }
 
 ordered_json ToJson(const Throughput& throughput) {
-  return FieldsToJson(ThroughputFieldsOf(throughput.kind), throughput,
-                      {{"unroll", FieldsToJson(kUnrollFields, throughput.unroll, {})}});
+  ordered_json others = {{"unroll", FieldsToJson(kUnrollFields, throughput.unroll, {})}};
+  if (throughput.other_sums)
+    others["other_sums"] = FieldsToJson(kOtherSumsFields, *throughput.other_sums, {});
+  return FieldsToJson(ThroughputFieldsOf(throughput.kind), throughput, std::move(others));
 }
 
 ordered_json ToJson(const Engine& engine) {
@@ -92,7 +94,9 @@ ordered_json ToJson(const Engine& engine) {
     if (throughput.type) key += "." + std::string(base::NameOf(*throughput.type));
     operators[key] = ToJson(throughput);
   }
-  return FieldsToJson(kEngineFields, engine, {{"operators", std::move(operators)}});
+  ordered_json others = {{"operators", std::move(operators)}};
+  if (engine.blocks) others["blocks"] = FieldsToJson(kOutputBlocksFields, *engine.blocks, {});
+  return FieldsToJson(kEngineFields, engine, std::move(others));
 }
 
 ordered_json ToJson(const Link& link, const Profile& profile) {

@@ -43,7 +43,7 @@ class AddressWalk {
     if (loops_.empty() && bits_ == row_bits) bits_ = base::RoundUp(bits_, 8);
   }
 
-  Pieces Take() { return {CeilDiv(bits_, 8), std::move(loops_)}; }
+  Pieces Take(int64_t request) { return {CeilDiv(bits_, 8), std::move(loops_), request}; }
 
  private:
   int64_t bits_;
@@ -65,7 +65,9 @@ const hw_profiles::Port& PortAt(const hw_profiles::Profile& profile, int memory)
 
 // Cycles to move the bytes of the port's bursts, at the given bytes per cycle.
 int64_t StreamCycles(const hw_profiles::Port& port, const Pieces& pieces, double bytes_per_cycle) {
-  int64_t bytes = base::RoundUp(pieces.bytes, port.burst_bytes);
+  const int64_t request = pieces.request == 0 ? pieces.bytes : pieces.request;
+  int64_t bytes = base::RoundUp(std::min(request, pieces.bytes), port.burst_bytes);
+  if (request < pieces.bytes) bytes = Times(bytes, CeilDiv(pieces.bytes, request));
   for (const int64_t times : pieces.loops) bytes = Times(bytes, times);
   return WholeCycles(static_cast<double>(bytes) / bytes_per_cycle);
 }
@@ -109,7 +111,7 @@ Pieces PiecesOf(const graph::Tensor& tensor, const Extents& extents,
     walk.Repeat(extents[axis], apart);
     apart = Times(apart, tensor.shape[axis]);
   }
-  return walk.Take();
+  return walk.Take(layout.request_bytes);
 }
 
 Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels) {
@@ -122,7 +124,7 @@ Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int6
     walk.Repeat(is_k ? k_extent : axis == slices.channels ? channels : all, stride);
     stride = Times(stride, all);
   }
-  return walk.Take();
+  return walk.Take(0);
 }
 
 int64_t PayloadOf(const graph::Tensor& tensor, const Extents& extents,
@@ -148,6 +150,11 @@ int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction 
   return cycles;
 }
 
+int64_t HiddenLatency(const hw_profiles::Profile& profile, int home) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
+  return link != nullptr && link->pipelined ? PortAt(profile, home).read_latency_cycles : 0;
+}
+
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Pieces& pieces) {
   if (pieces.bytes == 0) return 0;
@@ -169,13 +176,34 @@ bool TakesTurns(const hw_profiles::Profile& profile, int memory) {
   return PortAt(profile, memory).shared || (link != nullptr && link->outstanding < 2);
 }
 
+namespace {
+
+const hw_profiles::Throughput& SpeedOf(const Plan& plan, const hw_profiles::Engine& engine,
+                                       const graph::Operator& op) {
+  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+  return *hw_profiles::ThroughputFor(engine, op.kind,
+                                     plan.network.tensors[static_cast<size_t>(typical)].type);
+}
+
+// Cycles for the elements of the box, in groups of channels.
+double OutputStage(const Extents& made, const hw_profiles::Throughput& speed) {
+  int64_t outputs = 1;
+  for (size_t axis = 0; axis < made.size(); ++axis) {
+    const bool in_groups = MeaningOf(made.size(), axis) == base::Axis::kChannels;
+    const int64_t group = in_groups ? std::max<int64_t>(1, speed.channel_group) : 1;
+    outputs = Times(outputs, base::RoundUp(made[axis], group));
+  }
+  return static_cast<double>(outputs) * speed.cycles_per_output;
+}
+
+}  // namespace
+
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Extents& made,
                         const std::optional<KSlices>& k_extent) {
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine == nullptr || HasNoElement(made)) return {};
-  int64_t outputs = 1;
-  for (const int64_t extent : made) outputs = Times(outputs, extent);
   if (engine->host) {
+    const int64_t outputs = VolumeOf(WholeOf(made));
     const graph::Shape& result =
         plan.network.tensors[static_cast<size_t>(op.outputs.front())].shape;
     const int64_t macs = MacsFor(plan.network, op, WholeOf(result));
@@ -183,15 +211,25 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
             WholeCycles(static_cast<double>(outputs) * engine->host->cycles_per_output +
                         static_cast<double>(macs) * engine->host->cycles_per_mac)};
   }
-  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
-  const hw_profiles::Throughput& speed = *hw_profiles::ThroughputFor(
-      *engine, op.kind, plan.network.tensors[static_cast<size_t>(typical)].type);
-  double cycles = static_cast<double>(outputs) * speed.cycles_per_output;
+  const hw_profiles::Throughput& speed = SpeedOf(plan, *engine, op);
+  double cycles = OutputStage(made, speed);
   if (base::TraitsOf(op.kind).multiplies) {
     const int64_t steps = EngineSteps(plan.network, op, made, speed, k_extent);
     cycles = std::max(cycles, static_cast<double>(steps) * speed.cycles_per_step);
   }
   return {speed.start_cycles, WholeCycles(cycles)};
+}
+
+Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
+                              const std::optional<KSlices>& k_extent) {
+  const hw_profiles::Throughput& speed = SpeedOf(plan, *EngineOf(plan, op), op);
+  const double outputs = OutputStage(grid.block, speed);
+  const double sums =
+      static_cast<double>(BlockSteps(plan.network, op, grid.block, speed, k_extent)) *
+      speed.cycles_per_step;
+  const auto blocks = static_cast<double>(Times(grid.areas, grid.layers));
+  return {speed.start_cycles,
+          WholeCycles(blocks * std::max(sums, outputs) + std::min(sums, outputs))};
 }
 
 namespace {
@@ -262,7 +300,7 @@ void WorkCount::Add(const Tile& tile) {
       Move("outputs", tensor, share);
   }
   if (!k_slices_) {
-    ReadConstants();
+    ReadConstants(tile);
   } else if (k_slices_->constant >= 0 &&
              held_.at(k_slices_->constant).residency == Residency::kStreamed) {
     const int result = plan_.network.operators[static_cast<size_t>(k_slices_->op)].outputs.front();
@@ -297,15 +335,18 @@ void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
 }
 
 // Constants that are fetched again for every tile: slices by each operator, direct ones in their
-// home.
-void WorkCount::ReadConstants() {
+// home, for each area of output blocks.
+void WorkCount::ReadConstants(const Tile& tile) {
   for (const auto& [constant, held] : held_) {
     if (held.role != base::TensorRole::kConstant) continue;
     if (held.residency != Residency::kStreamed && held.residency != Residency::kDirect) continue;
     for (const int reader : users_[static_cast<size_t>(constant)].readers) {
       if (!Contains(subgraph_.interval, reader)) continue;
       const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
-      work_.off_chip["weights"] += ConstantBytes(plan_, op, constant);
+      const std::optional<BlockGrid> grid =
+          held.residency == Residency::kDirect ? BlockGridOf(plan_, op, tile) : std::nullopt;
+      work_.off_chip["weights"] +=
+          Times(ConstantBytes(plan_, op, constant), grid ? grid->areas : 1);
     }
   }
 }

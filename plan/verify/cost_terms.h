@@ -9,6 +9,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
+#include "tessera/plan/verify/output_blocks.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -27,6 +28,7 @@ inline int64_t Times(int64_t a, int64_t b) {
 struct Pieces {
   int64_t bytes = 0;  // of one run
   std::vector<int64_t> loops;
+  int64_t request = 0;  // bytes asked for at a time; 0: a run
 };
 
 // The region of those extents as stored in its home; `extents` has the tensor's rank.
@@ -50,6 +52,9 @@ int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction 
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Pieces& pieces);
 
+// The latency that a slice behind another one of its operand does not wait for.
+int64_t HiddenLatency(const hw_profiles::Profile& profile, int home);
+
 // The tile memory's port, or any port that streams without pause.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
 
@@ -63,6 +68,10 @@ struct Arithmetic {
 };
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op,
                         const std::vector<int64_t>& made, const std::optional<KSlices>& k_extent);
+
+// The same in output blocks. It is never less.
+Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
+                              const std::optional<KSlices>& k_extent);
 
 // Work and off-chip traffic of a subgraph, counted tile by tile.
 
@@ -91,7 +100,7 @@ class WorkCount {
  private:
   void Move(const std::string& cause, int tensor, const Box& box);
   void MoveSlices(int tensor, const Box& need);
-  void ReadConstants();
+  void ReadConstants(const Tile& tile);
   void ReadConstantOfSplitK(int64_t channels);
 
   const Plan& plan_;

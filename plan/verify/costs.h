@@ -9,6 +9,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/output_blocks.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -69,8 +70,10 @@ class TileCosting {
   void AddStep(int index, const Tile& tile, TileCost& cost) const;
   void AddOperand(int tensor, const std::vector<int64_t>& extents, Direction direction,
                   std::vector<MemoryCost>& step) const;
-  void AddConstants(const graph::Operator& op, bool idle, std::vector<MemoryCost>& step,
-                    TileCost& cost) const;
+  void AddBlockInputs(const graph::Operator& op, const std::vector<int64_t>& need,
+                      const BlockGrid& grid, std::vector<MemoryCost>& step) const;
+  void AddConstants(const graph::Operator& op, bool idle, int64_t fetches,
+                    std::vector<MemoryCost>& step, TileCost& cost) const;
   void AddSplitK(const Tile& tile, const std::vector<int64_t>& result,
                  std::vector<MemoryCost>& step, TileCost& cost) const;
   void AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const;

@@ -40,10 +40,26 @@ int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k
   return steps;
 }
 
+// One output: the loops over its input channels and over the taps of the kernel, as `unroll` takes
+// them, or as `other_sums` does.
+int64_t StepsOfSums(const hw_profiles::Throughput& speed, int64_t length,
+                    const std::vector<Loop>& taps, const std::optional<KSlices>& k_extent) {
+  const auto steps = [&](int64_t channels_at_once, int64_t taps_at_once) {
+    return Times(StepsOfK(length, channels_at_once, k_extent),
+                 CeilDiv(StepsOf(taps), std::max<int64_t>(1, taps_at_once)));
+  };
+  int64_t least = steps(speed.unroll.in_channels, speed.unroll.kernel_taps);
+  if (speed.other_sums)
+    least = std::min(least, steps(speed.other_sums->in_channels, speed.other_sums->kernel_taps));
+  return least;
+}
+
 // The axes of both operands are aligned at their ends. Along a leading axis the second operand
 // either has as many matrices as the result, or the same ones for every index.
 int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, const Extents& result,
-                      const hw_profiles::Unroll& unroll, const std::optional<KSlices>& k_extent) {
+                      const hw_profiles::Throughput& speed,
+                      const std::optional<KSlices>& k_extent) {
+  const hw_profiles::Unroll& unroll = speed.unroll;
   const auto& product = op.Own<base::MatmulAttributes>();
   Extents second;
   if (op.inputs.size() > 1) {
@@ -63,11 +79,12 @@ int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, co
     int64_t& count = has_own_matrices ? matrices : rows.iterations;
     count = Times(count, made[made.size() - 1 - from_end]);
   }
-  const Loop pieces = {Times(matrices, StepsOf({rows})), unroll.batch};
+  const int64_t of_a_matrix = std::max(speed.weight_steps, StepsOf({rows}));
+  const Loop pieces = {Times(matrices, of_a_matrix), unroll.batch};
   const int64_t length =
       ShapeOf(network, op.inputs.front())[KAxisOfInput(network, op, 0).value_or(0)];
   return Times(StepsOf({pieces, {made.back(), unroll.out_channels}}),
-               StepsOfK(length, unroll.in_channels, k_extent));
+               StepsOfSums(speed, length, {}, k_extent));
 }
 
 // The taps of the kernel along one axis. A transposed convolution meets every stride-th of them.
@@ -83,38 +100,55 @@ bool IsProductOfPixels(const graph::Operator& op) {
   return op.kind == OperatorKind::kConv && op.groups < 2 && moves_by_one && has_one_tap;
 }
 
+// A convolution: the loops over the outputs of one channel, and whether their lanes are one pool.
+struct Pixels {
+  std::vector<Loop> loops;
+  bool is_pool = false;
+};
+
+Pixels PixelsOf(const graph::Operator& op, const Extents& made, const hw_profiles::Unroll& unroll) {
+  return {{{made[0], unroll.batch}, {made[2], unroll.out_rows}, {made[3], unroll.out_columns}},
+          IsProductOfPixels(op)};
+}
+
 int64_t StepsOfConvolution(const graph::Graph& network, const graph::Operator& op,
                            const Extents& made, const hw_profiles::Throughput& speed,
-                           const std::optional<KSlices>& k_extent) {
+                           const std::optional<KSlices>& k_extent, const Pixels& pixels) {
   const hw_profiles::Unroll& unroll = speed.unroll;
-  const Loop images = {made[0], unroll.batch};
-  const Loop rows = {made[2], unroll.out_rows};
-  const Loop columns = {made[3], unroll.out_columns};
+  Loop pool;
+  for (const Loop& loop : pixels.loops) pool = pool.And(loop);
+  const int64_t positions =
+      std::max(speed.weight_steps, StepsOf(pixels.is_pool ? std::vector{pool} : pixels.loops));
+  const std::vector<Loop> taps = {{TapsOf(op, 0), unroll.kernel_rows},
+                                  {TapsOf(op, 1), unroll.kernel_columns}};
   const Loop channels = {made[1], unroll.out_channels};
-  const int64_t taps =
-      StepsOf({{TapsOf(op, 0), unroll.kernel_rows}, {TapsOf(op, 1), unroll.kernel_columns}});
   if (op.kind == OperatorKind::kDepthwise) {
-    const int64_t outputs = speed.fold_channels
-                                ? StepsOf({images.And(rows).And(columns).And(channels)})
-                                : StepsOf({images, rows, columns, channels});
-    return Times(outputs, taps);
+    const int64_t outputs =
+        speed.fold_channels ? StepsOf({pool.And(channels)}) : Times(positions, StepsOf({channels}));
+    return Times(outputs, StepsOfSums(speed, 1, taps, std::nullopt));
   }
-  const int64_t pixels = IsProductOfPixels(op) ? StepsOf({images.And(rows).And(columns)})
-                                               : StepsOf({images, rows, columns});
   const int64_t in_channels = ShapeOf(network, op.inputs.front())[1] / op.groups;
   const int64_t of_group =
       std::max<int64_t>(1, ShapeOf(network, op.outputs.front())[1] / op.groups);
   const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
-                                  StepsOfK(in_channels, unroll.in_channels, k_extent));
-  return Times(Times(pixels, taps), Times(CeilDiv(made[1], of_group), one_group));
+                                  StepsOfSums(speed, in_channels, taps, k_extent));
+  return Times(positions, Times(CeilDiv(made[1], of_group), one_group));
 }
 
 }  // namespace
 
 int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op, const Extents& made,
                     const hw_profiles::Throughput& speed, const std::optional<KSlices>& k_extent) {
-  return op.kind == OperatorKind::kMatmul ? StepsOfMatmul(network, op, made, speed.unroll, k_extent)
-                                          : StepsOfConvolution(network, op, made, speed, k_extent);
+  if (op.kind == OperatorKind::kMatmul) return StepsOfMatmul(network, op, made, speed, k_extent);
+  return StepsOfConvolution(network, op, made, speed, k_extent, PixelsOf(op, made, speed.unroll));
+}
+
+int64_t BlockSteps(const graph::Graph& network, const graph::Operator& op, const Extents& block,
+                   const hw_profiles::Throughput& speed, const std::optional<KSlices>& k_extent) {
+  Pixels pixels = PixelsOf(op, block, speed.unroll);
+  pixels.loops.front() = {};
+  pixels.is_pool = pixels.is_pool && block[2] == 1;
+  return StepsOfConvolution(network, op, block, speed, k_extent, pixels);
 }
 
 }  // namespace tessera::plan::verify

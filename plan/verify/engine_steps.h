@@ -15,4 +15,9 @@ int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op,
                     const std::vector<int64_t>& made, const hw_profiles::Throughput& speed,
                     const std::optional<KSlices>& k_extent);
 
+// The steps for one output block of a convolution: docs/program.md, "Output blocks".
+int64_t BlockSteps(const graph::Graph& network, const graph::Operator& op,
+                   const std::vector<int64_t>& block, const hw_profiles::Throughput& speed,
+                   const std::optional<KSlices>& k_extent);
+
 }  // namespace tessera::plan::verify

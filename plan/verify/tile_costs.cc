@@ -108,8 +108,12 @@ void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direc
 // serves engines.
 void TileCosting::AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const {
   SliceCycles& slices = cost.steps.back().slices[static_cast<size_t>(home)];
-  Add(first ? slices.first : slices.later,
-      TransferCycles(plan_.profile, home, Direction::kFromHome, pieces));
+  const int64_t cycles = TransferCycles(plan_.profile, home, Direction::kFromHome, pieces);
+  if (first) {
+    Add(slices.first, cycles);
+  } else if (cycles > 0) {
+    Add(slices.later, cycles - HiddenLatency(plan_.profile, home));
+  }
 }
 
 void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
@@ -119,17 +123,34 @@ void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
   Add(cost.memories[TileMemory()].bytes_written, bytes);
 }
 
-void TileCosting::AddConstants(const graph::Operator& op, bool idle, std::vector<MemoryCost>& step,
-                               TileCost& cost) const {
+// What blocks fetch of an input in the tile memory beyond one read of it.
+void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
+                                 const BlockGrid& grid, std::vector<MemoryCost>& step) const {
+  const auto [facts, held, layout] = At(op.inputs.front());
+  if (held.residency == Residency::kDirect) return;
+  const bool once_for_all_layers = op.kind == base::OperatorKind::kDepthwise;
+  const int64_t fetches = Times(grid.areas, once_for_all_layers ? 1 : grid.layers);
+  const int64_t fetched = Times(fetches, PayloadOf(facts, grid.input, layout));
+  Add(step[TileMemory()].bytes_read,
+      std::max<int64_t>(0, fetched - PayloadOf(facts, need, layout)));
+}
+
+void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fetches,
+                               std::vector<MemoryCost>& step, TileCost& cost) const {
   for (const int constant : std::set<int>(op.weights.begin(), op.weights.end())) {
     if (IsSplitK(constant)) continue;
     const Held& held = held_.at(constant);
     const int64_t bytes = ConstantBytes(plan_, op, constant);
     if (held.residency == Residency::kDirect) {
       MemoryCost& home = step[static_cast<size_t>(held.home)];
-      Add(home.bytes_read, bytes);
-      Add(home.other_bytes, bytes);
-      Add(home.read, DirectCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
+      Add(home.bytes_read, Times(fetches, bytes));
+      Add(home.other_bytes, Times(fetches, bytes));
+      const int64_t once =
+          DirectCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}});
+      const int64_t latency =
+          plan_.profile.memories[static_cast<size_t>(held.home)].port.read_latency_cycles;
+      Add(home.read, once);
+      if (fetches > 1 && bytes > 0) Add(home.read, Times(fetches - 1, once - latency));
       continue;
     }
     if (!idle) Add(step[TileMemory()].bytes_read, bytes);
@@ -215,10 +236,15 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
     const Box& box = direct ? tile.shares.at(op.outputs[i]) : MadeOf(tile, op.outputs[i]);
     AddOperand(op.outputs[i], i == 0 && !direct ? made : ExtentsOf(box), Direction::kToHome, step);
   }
-  AddConstants(op, idle, step, cost);
+  const std::optional<BlockGrid> grid =
+      op.inputs.empty() ? std::nullopt
+                        : BlockGridOf(plan_, op, made, ExtentsOf(tile.needs.at(op.inputs.front())));
+  if (grid) AddBlockInputs(op, ExtentsOf(tile.needs.at(op.inputs.front())), *grid, step);
+  AddConstants(op, idle, grid ? grid->areas : 1, step, cost);
   if (k_slices_) AddSplitK(tile, made, step, cost);
 
-  const Arithmetic arithmetic = ArithmeticOf(plan_, op, made, k_slices_);
+  const Arithmetic arithmetic = grid ? ArithmeticInBlocks(plan_, op, *grid, k_slices_)
+                                     : ArithmeticOf(plan_, op, made, k_slices_);
   int64_t longest = Plus(arithmetic.body, StartBehindOthers(cost, arithmetic.start));
   for (size_t i = 0; i < memories; ++i) {
     const hw_profiles::Port& port = plan_.profile.memories[i].port;

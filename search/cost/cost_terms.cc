@@ -80,13 +80,25 @@ Compute ComputeOnHost(const Graph& graph, const Worker& worker, const Operator& 
   return {.engine = worker.engine, .start = speed.start_cycles, .body = base::WholeCycles(cycles)};
 }
 
+// The cycles of the output stage, which may work on groups of channels.
+double OutputCycles(ExtentsView output, const Throughput& throughput) {
+  auto elements = static_cast<double>(graph::tiling::ElementsOf(output));
+  if (throughput.channel_group > 1) {
+    graph::tiling::Extents groups(output.begin(), output.end());
+    if (const auto channels = graph::tiling::AxisOf(groups, base::Axis::kChannels))
+      groups[*channels] = base::RoundUp(groups[*channels], throughput.channel_group);
+    elements = static_cast<double>(graph::tiling::ElementsOf(groups));
+  }
+  return elements * throughput.cycles_per_output;
+}
+
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   const Slicing& slicing) {
   const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   if (worker.engine->host) return ComputeOnHost(graph, worker, op, elements);
   const Throughput* throughput = worker.throughput;
-  double cycles = static_cast<double>(elements) * throughput->cycles_per_output;
+  double cycles = OutputCycles(output, *throughput);
   if (base::TraitsOf(op.kind).multiplies) {
     const int64_t steps = StepsOf(graph, op, output, *throughput, slicing);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
@@ -94,6 +106,23 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
   return {.engine = worker.engine,
           .start = throughput->start_cycles,
           .body = base::WholeCycles(cycles)};
+}
+
+// The sums of a block are made while the output stage works on those of the block before, so the
+// slower of the two repeats, and the other one is exposed once.
+Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator& op,
+                        const Blocking& blocking, const Slicing& slicing) {
+  const graph::tiling::Extents block = {1, blocking.block.channels, blocking.block.rows,
+                                        blocking.block.columns};
+  const Throughput& throughput = *worker.throughput;
+  const double sums = static_cast<double>(StepsOfBlock(graph, op, block, throughput, slicing)) *
+                      throughput.cycles_per_step;
+  const double outputs = OutputCycles(block, throughput);
+  const int64_t blocks = base::SaturatingMul(blocking.areas, blocking.layers);
+  return {.engine = worker.engine,
+          .start = throughput.start_cycles,
+          .body = base::WholeCycles(static_cast<double>(blocks) * std::max(sums, outputs) +
+                                    std::min(sums, outputs))};
 }
 
 }  // namespace
@@ -106,8 +135,10 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                  std::optional<int64_t> k_slice) {
-  return ComputeOf(graph, worker, op, output, Slicing{.k_slice = k_slice});
+                  std::optional<int64_t> k_slice, const std::optional<Blocking>& blocking) {
+  const Slicing slicing{.k_slice = k_slice};
+  return blocking ? ComputeInBlocks(graph, worker, op, *blocking, slicing)
+                  : ComputeOf(graph, worker, op, output, slicing);
 }
 
 Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
@@ -172,6 +203,13 @@ int64_t TransferCycles(const Profile& profile, int home, Direction direction, co
                              base::WholeCycles(stream));
 }
 
+int64_t FollowingTransferCycles(const Profile& profile, int home, const Runs& runs) {
+  const int64_t cycles = TransferCycles(profile, home, Direction::kRead, runs);
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
+  if (cycles == 0 || link == nullptr || !link->pipelined) return cycles;
+  return cycles - LatencyOf(PortOf(profile, home), Direction::kRead);
+}
+
 int64_t DirectCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
   if (runs.count == 0 || runs.bytes == 0) return 0;
   const hw_profiles::Port& port = PortOf(profile, home);
@@ -224,8 +262,14 @@ using hw_profiles::Profile;
 // The transfer of one slice.
 struct Piece {
   int64_t cycles = 0;
+  int64_t following = 0;  // if it follows another slice
   int64_t bytes = 0;
 };
+
+Piece PieceOf(const Profile& profile, int home, const Runs& runs, int64_t bytes) {
+  return {TransferCycles(profile, home, Direction::kRead, runs),
+          FollowingTransferCycles(profile, home, runs), bytes};
+}
 
 void AddFlow(const SliceFlow& flow, SliceFlow& sum) {
   base::Accumulate(sum.first_cycles, flow.first_cycles);
@@ -241,7 +285,8 @@ SliceFlow FlowOf(const KCut& cut, const std::function<Piece(int64_t)>& piece_of)
   const int64_t between = cut.Slices() - 2;
   flow.first_cycles = full.cycles;
   flow.first_bytes = full.bytes;
-  flow.later_cycles = base::SaturatingAdd(base::SaturatingMul(full.cycles, between), last.cycles);
+  flow.later_cycles =
+      base::SaturatingAdd(base::SaturatingMul(full.following, between), last.following);
   flow.later_bytes = base::SaturatingAdd(base::SaturatingMul(full.bytes, between), last.bytes);
   return flow;
 }
@@ -274,9 +319,8 @@ SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const
     const SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
       const graph::tiling::Extents slice =
           encoder::program::SliceOf(feature.along, feature.needed, k_extent);
-      return Piece{TransferCycles(profile, feature.route.home, Direction::kRead,
-                                  RunsOf(*feature.tensor, slice, layout)),
-                   PayloadBytes(*feature.tensor, slice, layout)};
+      return PieceOf(profile, feature.route.home, RunsOf(*feature.tensor, slice, layout),
+                     PayloadBytes(*feature.tensor, slice, layout));
     });
     AddFlow(flow, cost.memories[static_cast<size_t>(feature.route.home)]);
     base::Accumulate(cost.input_bytes, base::SaturatingAdd(flow.first_bytes, flow.later_bytes));
@@ -285,14 +329,12 @@ SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const
     const int home =
         encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
     SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
-      return Piece{TransferCycles(profile, home, Direction::kRead,
-                                  RunsOfConstant(graph, cut, result, k_extent)),
-                   encoder::program::ConstantSliceBytes(graph, cut, result, k_extent)};
+      return PieceOf(profile, home, RunsOfConstant(graph, cut, result, k_extent),
+                     encoder::program::ConstantSliceBytes(graph, cut, result, k_extent));
     });
     const int64_t table = encoder::program::ConstantTableBytes(profile, cut, result);
     base::Accumulate(flow.later_bytes, table);
-    base::Accumulate(flow.later_cycles,
-                     TransferCycles(profile, home, Direction::kRead, OneRun(table)));
+    base::Accumulate(flow.later_cycles, FollowingTransferCycles(profile, home, OneRun(table)));
     cost.constant_bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
     if (constants == TransferKind::kMoved) {
       AddFlow(flow, cost.memories[static_cast<size_t>(home)]);

@@ -11,6 +11,7 @@
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
+#include "tessera/search/cost/output_blocks.h"
 #include "tessera/search/cost/traffic.h"
 
 namespace tessera::search::cost {
@@ -56,12 +57,15 @@ struct Compute {
 // this is the product over its loops of ceil(length / unroll); for others, cycles per output
 // element. On the host, cycles per output element and per multiply-accumulate of the whole
 // operator. No cycles if the output is empty. `k_slice`: the K extent of one slice, with split-k.
+// `blocking`: the output blocks, if the engine works in blocks.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
-                  graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt);
+                  graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt,
+                  const std::optional<Blocking>& blocking = std::nullopt);
 
 // A lower bound of the cycles of tiles that together cover `output`. A tile with channels of two
 // groups counts as if they were of one. So groups that tiles may divide never take more than all
-// channels in sequence.
+// channels in sequence. Output blocks only add to it: blocks that cover a result take at least its
+// steps.
 Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                        graph::tiling::ExtentsView output, bool divides_channels);
 
@@ -92,6 +96,10 @@ double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double byte
 // latency of the home, then its bursts at the rate of the slower end. 0 for no bytes.
 int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                        const Runs& runs);
+
+// The same for a slice that follows another one of its operand from `home`: a pipelined link hides
+// the latency.
+int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, const Runs& runs);
 
 // The cycles of an engine that reads or writes its operand in `home`: no setup.
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,

@@ -51,8 +51,10 @@ int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice)
 }
 
 // Rows of a product: so many for each of `matrices` second operands.
-int64_t StepsOfRows(int64_t matrices, int64_t rows, const Unroll& unroll) {
-  const int64_t pieces = Steps(rows, Product({unroll.out_rows, unroll.out_columns}));
+int64_t StepsOfRows(int64_t matrices, int64_t rows, const Throughput& throughput) {
+  const Unroll& unroll = throughput.unroll;
+  const int64_t pieces = std::max(Steps(rows, Product({unroll.out_rows, unroll.out_columns})),
+                                  throughput.weight_steps);
   return Steps(Product({matrices, pieces}), unroll.batch);
 }
 
@@ -65,8 +67,26 @@ int64_t TapsOf(const Operator& op, size_t axis) {
 }
 
 int64_t StepsOfTaps(const Operator& op, const Unroll& unroll) {
-  return Product(
-      {Steps(TapsOf(op, 0), unroll.kernel_rows), Steps(TapsOf(op, 1), unroll.kernel_columns)});
+  return Steps(Product({Steps(TapsOf(op, 0), unroll.kernel_rows),
+                        Steps(TapsOf(op, 1), unroll.kernel_columns)}),
+               unroll.kernel_taps);
+}
+
+// The steps of one output of sums over `k_extent` channels and the taps of a kernel, in the form of
+// the sums that takes fewer of them. The form depends on the operator alone, not on the tile.
+int64_t StepsOfSums(const Operator& op, int64_t k_extent, const Throughput& throughput,
+                    std::optional<int64_t> slice) {
+  const bool has_taps = op.kind != OperatorKind::kMatmul;
+  const auto steps = [&](const Unroll& unroll) {
+    return Product(
+        {StepsOfK(k_extent, unroll.in_channels, slice), has_taps ? StepsOfTaps(op, unroll) : 1});
+  };
+  const int64_t usual = steps(throughput.unroll);
+  if (!throughput.other_sums) return usual;
+  Unroll other = throughput.unroll;
+  other.in_channels = throughput.other_sums->in_channels;
+  other.kernel_taps = throughput.other_sums->kernel_taps;
+  return std::min(usual, steps(other));
 }
 
 bool ReadsOnePixel(const Operator& op) {
@@ -76,20 +96,23 @@ bool ReadsOnePixel(const Operator& op) {
 }
 
 // The loops over batch, rows and columns.
-int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Unroll& unroll) {
-  if (ReadsOnePixel(op)) return StepsOfRows(1, Product({output[0], output[2], output[3]}), unroll);
-  return Product({Steps(output[0], unroll.batch), Steps(output[2], unroll.out_rows),
-                  Steps(output[3], unroll.out_columns)});
+int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Throughput& throughput) {
+  const Unroll& unroll = throughput.unroll;
+  if (ReadsOnePixel(op))
+    return StepsOfRows(1, Product({output[0], output[2], output[3]}), throughput);
+  return std::max(throughput.weight_steps,
+                  Product({Steps(output[0], unroll.batch), Steps(output[2], unroll.out_rows),
+                           Steps(output[3], unroll.out_columns)}));
 }
 
 // Each channel has a filter of its own, so lanes do outputs of different channels only if each can
 // be given any filter.
-int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughput& throughput) {
+int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughput& throughput,
+                         int64_t pixels) {
   const Unroll& unroll = throughput.unroll;
-  const int64_t taps = StepsOfTaps(op, unroll);
+  const int64_t taps = StepsOfSums(op, 1, throughput, std::nullopt);
   if (!throughput.fold_channels)
-    return Product(
-        {StepsOfPixels(op, output, unroll), Steps(output[1], unroll.out_channels), taps});
+    return Product({pixels, Steps(output[1], unroll.out_channels), taps});
   const int64_t lanes =
       Product({unroll.batch, unroll.out_rows, unroll.out_columns, unroll.out_channels});
   return Product({Steps(graph::tiling::ElementsOf(output), lanes), taps});
@@ -97,18 +120,17 @@ int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughpu
 
 // Groups run in sequence.
 int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView output,
-                           const Unroll& unroll, const Slicing& slicing) {
+                           const Throughput& throughput, const Slicing& slicing, int64_t pixels) {
   const int64_t groups = std::max<int64_t>(1, op.groups);
   const int64_t in_channels = ShapeOf(graph, op.inputs.front())[1] / groups;
   const int64_t group_channels =
       std::max<int64_t>(1, ShapeOf(graph, op.outputs.front())[1] / groups);
-  const int64_t of_channels =
-      slicing.ignores_groups
-          ? Steps(output[1], unroll.out_channels)
-          : Product({base::CeilDiv(output[1], group_channels),
-                     Steps(std::min(output[1], group_channels), unroll.out_channels)});
-  return Product({of_channels, StepsOfK(in_channels, unroll.in_channels, slicing.k_slice),
-                  StepsOfPixels(op, output, unroll), StepsOfTaps(op, unroll)});
+  const int64_t at_once = throughput.unroll.out_channels;
+  const int64_t of_channels = slicing.ignores_groups
+                                  ? Steps(output[1], at_once)
+                                  : Product({base::CeilDiv(output[1], group_channels),
+                                             Steps(std::min(output[1], group_channels), at_once)});
+  return Product({of_channels, StepsOfSums(op, in_channels, throughput, slicing.k_slice), pixels});
 }
 
 // Whether one part of the second operand serves all indices along a leading axis of the product: it
@@ -121,7 +143,7 @@ bool SharesSecond(const Graph& graph, const Operator& op, size_t rank, size_t ax
 }
 
 int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output,
-                      const Unroll& unroll, const Slicing& slicing) {
+                      const Throughput& throughput, const Slicing& slicing) {
   const size_t rank = output.size();
   int64_t rows = 1;
   int64_t matrices = 1;
@@ -133,8 +155,9 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
   }
   const graph::Shape& first = ShapeOf(graph, op.inputs.front());
   const int64_t k_extent = first[*graph::ops::SumAxisOf(op, 0, first.size())];
-  return Product({StepsOfRows(matrices, rows, unroll), Steps(output[rank - 1], unroll.out_channels),
-                  StepsOfK(k_extent, unroll.in_channels, slicing.k_slice)});
+  return Product({StepsOfRows(matrices, rows, throughput),
+                  Steps(output[rank - 1], throughput.unroll.out_channels),
+                  StepsOfSums(op, k_extent, throughput, slicing.k_slice)});
 }
 
 }  // namespace
@@ -142,9 +165,22 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
 int64_t StepsOf(const Graph& graph, const Operator& op, ExtentsView output,
                 const Throughput& throughput, const Slicing& slicing) {
   if (op.kind == OperatorKind::kMatmul)
-    return StepsOfMatmul(graph, op, output, throughput.unroll, slicing);
-  if (op.kind == OperatorKind::kDepthwise) return StepsOfDepthwise(op, output, throughput);
-  return StepsOfConvolution(graph, op, output, throughput.unroll, slicing);
+    return StepsOfMatmul(graph, op, output, throughput, slicing);
+  const int64_t pixels = StepsOfPixels(op, output, throughput);
+  if (op.kind == OperatorKind::kDepthwise) return StepsOfDepthwise(op, output, throughput, pixels);
+  return StepsOfConvolution(graph, op, output, throughput, slicing, pixels);
+}
+
+int64_t StepsOfBlock(const Graph& graph, const Operator& op, ExtentsView block,
+                     const Throughput& throughput, const Slicing& slicing) {
+  const Unroll& unroll = throughput.unroll;
+  const bool is_line = block[2] == 1 && ReadsOnePixel(op);
+  const int64_t lanes =
+      is_line ? Steps(block[3], Product({unroll.out_rows, unroll.out_columns}))
+              : Product({Steps(block[2], unroll.out_rows), Steps(block[3], unroll.out_columns)});
+  const int64_t pixels = std::max(throughput.weight_steps, lanes);
+  if (op.kind == OperatorKind::kDepthwise) return StepsOfDepthwise(op, block, throughput, pixels);
+  return StepsOfConvolution(graph, op, block, throughput, slicing, pixels);
 }
 
 }  // namespace tessera::search::cost

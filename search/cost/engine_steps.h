@@ -22,4 +22,10 @@ int64_t StepsOf(const graph::Graph& graph, const graph::Operator& op,
                 graph::tiling::ExtentsView output, const hw_profiles::Throughput& throughput,
                 const Slicing& slicing);
 
+// The steps for one output block of a convolution without groups or of a depthwise convolution:
+// docs/program.md, "Output blocks". Rows and columns share no lanes, except in blocks of one row.
+int64_t StepsOfBlock(const graph::Graph& graph, const graph::Operator& op,
+                     graph::tiling::ExtentsView block, const hw_profiles::Throughput& throughput,
+                     const Slicing& slicing);
+
 }  // namespace tessera::search::cost

@@ -347,9 +347,12 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
     int64_t in = work.loads[memory];
     if (is_sliced && slices_.home == static_cast<int>(memory)) {
       const int64_t all = SaturatingMul(slices_.bytes, work.repeats);
+      // Over a pipelined link only the first slice of a tile waits.
+      const hw_profiles::Link* link =
+          hw_profiles::LinkBetween(profile_, slices_.home, profile_.tile_memory);
+      const int64_t waits = link != nullptr && link->pipelined ? 1 : slices_.transfers;
       base::Accumulate(bytes, all);
-      base::Accumulate(
-          in, CyclesOfAll(slices_.home, true, SaturatingMul(slices_.transfers, work.tiles), all));
+      base::Accumulate(in, CyclesOfAll(slices_.home, true, SaturatingMul(waits, work.tiles), all));
     }
     for (const ConstantFlow& flow : constants.flows) {
       if (flow.home != static_cast<int>(memory)) continue;

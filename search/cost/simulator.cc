@@ -380,7 +380,7 @@ ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
   const size_t between = BetweenPolls(tiling);
   for (const graph::tiling::TileClass& tile : tiling.classes) {
     if (stop != nullptr && costs.tiles.size() % between == between - 1 && stop->Requested()) break;
-    costs.tiles.push_back(costs.subgraph.CostOf(tile));
+    costs.tiles.push_back(costs.subgraph.CostOf(tile, blocks_));
   }
   return costs;
 }

@@ -10,6 +10,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/output_blocks.h"
 #include "tessera/search/cost/tile_cost.h"
 
 // The costs of subgraphs that run as docs/program.md defines.
@@ -58,6 +59,7 @@ class Simulator {
   const hw_profiles::Profile* profile_;
   std::vector<graph::Usage> usages_;
   std::vector<int64_t> whole_macs_;  // of the whole output of each operator
+  mutable BlockChoices blocks_;
 };
 
 }  // namespace tessera::search::cost

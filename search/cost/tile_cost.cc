@@ -81,8 +81,8 @@ TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, s
 ConstantCost TileCosts::CostOfConstants(int index, int home) const {
   ConstantCost cost;
   const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
-  const auto transfer = [&](int64_t bytes) {
-    return TransferCycles(*profile_, home, Direction::kRead, OneRun(bytes));
+  const auto following = [&](int64_t bytes) {
+    return FollowingTransferCycles(*profile_, home, OneRun(bytes));
   };
   for (auto at = op.weights.begin(); at != op.weights.end(); ++at) {
     const int constant = *at;
@@ -96,29 +96,34 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
     if (constant_transfer_ == TransferKind::kWhole) continue;
     base::Accumulate(cost.direct_cycles,
                      DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
+    const hw_profiles::Port& port = profile_->memories[static_cast<size_t>(home)].port;
+    base::Accumulate(cost.refetch_cycles, base::WholeCycles(StreamCycles(
+                                              port, OneRun(bytes), port.read_bytes_per_cycle)));
     if (!encoder::program::IsSliceable(*graph_, constant, interval_)) continue;
     base::Accumulate(cost.streamed_bytes, bytes);
     const encoder::program::Slicing slices =
         encoder::program::SlicesOf(*graph_, *profile_, constant, op);
     const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
-    base::Accumulate(cost.first_slice_cycles, transfer(slices.count == 1 ? last : slices.bytes));
+    base::Accumulate(cost.first_slice_cycles,
+                     TransferCycles(*profile_, home, Direction::kRead,
+                                    OneRun(slices.count == 1 ? last : slices.bytes)));
     if (slices.count == 1) continue;
     base::Accumulate(
         cost.later_slices_cycles,
-        base::SaturatingAdd(base::SaturatingMul(transfer(slices.bytes), slices.count - 2),
-                            transfer(last)));
+        base::SaturatingAdd(base::SaturatingMul(following(slices.bytes), slices.count - 2),
+                            following(last)));
   }
   return cost;
 }
 
-TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile) const {
+TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const {
   TileCost cost;
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
   AddTransfers(tile, cost);
   if (cut_) AddSplitK(tile, cost);
   StepTraffic traffic;
-  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, traffic, cost);
+  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, blocks, traffic, cost);
   AddCopies(tile, cost);
   return cost;
 }
@@ -265,16 +270,44 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
   return part;
 }
 
-// Every operand byte is read once, and every result byte written once, in its memory.
+std::optional<Blocking> TileCosts::BlockingOf(const graph::tiling::TileClass& tile, size_t index,
+                                              ExtentsView moved, BlockChoices& blocks) const {
+  const Step& step = steps_[index];
+  if (!WorksInBlocks(*step.op, step.worker.engine) || graph::tiling::ElementsOf(moved) == 0)
+    return std::nullopt;
+  const size_t input = step.inputs.front();
+  return blocks.Find(*step.op, *step.worker.engine, *step.worker.throughput,
+                     operands_[input].tensor->type, moved, tile.needed[input]);
+}
+
+// The input in the tile memory that output blocks fetch beyond what the tile needs of it once.
+void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Blocking& blocking,
+                            StepTraffic& traffic) const {
+  if (operand.route.transfer == TransferKind::kDirect) return;
+  const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
+  const Extents block = {1, needed[1], blocking.block.input_rows, blocking.block.input_columns};
+  const int64_t fetched =
+      base::SaturatingMul(PayloadBytes(*operand.tensor, block, layout),
+                          base::SaturatingMul(blocking.areas, blocking.input_reads));
+  const int64_t once = PayloadBytes(*operand.tensor, needed, layout);
+  base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read,
+                   std::max<int64_t>(0, fetched - once));
+}
+
+// Every operand byte is read once, and every result byte written once, in its memory. Output blocks
+// fetch parts of the input again, and constants that they read in place.
 void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, ExtentsView moved,
-                            const SplitKCost& split_k, StepTraffic& traffic) const {
+                            const SplitKCost& split_k, const std::optional<Blocking>& blocking,
+                            StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
   const bool idle = graph::tiling::ElementsOf(moved) == 0;
   for (size_t i = steps_[step].growth ? 1 : 0; i < steps_[step].inputs.size() && !idle; ++i) {
     const size_t input = steps_[step].inputs[i];
     Touch(operands_[input], tile.needed[input], Direction::kRead, traffic);
+    if (blocking && i == 0) TouchBlocks(operands_[input], tile.needed[input], *blocking, traffic);
   }
+  const int64_t fetches = blocking ? blocking->areas : 1;
   for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
     const size_t output = steps_[step].outputs[i];
     const Operand& operand = operands_[output];
@@ -286,8 +319,11 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
     const ConstantCost& constants = ConstantsIn(i)[step];
     const auto home = static_cast<size_t>(constant_homes_[i]);
     if (constant_transfer_ == TransferKind::kDirect) {
-      base::Accumulate(traffic.bytes[home].read, constants.bytes);
-      base::Accumulate(traffic.direct_cycles[home].read, constants.direct_cycles);
+      base::Accumulate(traffic.bytes[home].read, base::SaturatingMul(constants.bytes, fetches));
+      base::Accumulate(
+          traffic.direct_cycles[home].read,
+          base::SaturatingAdd(constants.direct_cycles,
+                              base::SaturatingMul(constants.refetch_cycles, fetches - 1)));
     } else if (!idle) {
       base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read,
                        constants.bytes);
@@ -298,20 +334,22 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
   base::Accumulate(here.written, split_k.sums_bytes);
 }
 
-void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
-                        TileCost& cost) const {
+void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, BlockChoices& blocks,
+                        StepTraffic& traffic, TileCost& cost) const {
   Extents part;
   const ExtentsView result = MovedOf(tile, step, part);
-  FindTraffic(tile, step, result, cost.split_k, traffic);
+  const std::optional<Blocking> blocking = BlockingOf(tile, step, result, blocks);
+  FindTraffic(tile, step, result, cost.split_k, blocking, traffic);
   for (size_t i = 0; i < constant_homes_.size() && constant_transfer_ == TransferKind::kDirect;
        ++i) {
-    base::Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
-                     ConstantsIn(i)[step].bytes);
+    base::Accumulate(
+        cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
+        base::SaturatingMul(ConstantsIn(i)[step].bytes, blocking ? blocking->areas : 1));
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
   const std::optional<int64_t> k_slice = cut_ ? std::optional(cut_->granularity) : std::nullopt;
   const Compute compute =
-      ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, k_slice);
+      ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, k_slice, blocking);
   const int64_t arithmetic = base::SaturatingAdd(compute.body, ExposedStart(compute, cost));
   const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
   int64_t longest = std::max(arithmetic, port);

@@ -11,6 +11,7 @@
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/output_blocks.h"
 #include "tessera/search/cost/traffic.h"
 
 // The cost of one tile, independent of concurrent work. Tiles of one class cost the same.
@@ -59,6 +60,7 @@ struct ConstantCost {
   int64_t first_slice_cycles = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
+  int64_t refetch_cycles = 0;  // of engines that read them in place once more
 };
 
 // The constants that come from one of their homes: once in the prologue or before it, or slice by
@@ -86,7 +88,8 @@ class TileCosts {
             const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
             const encoder::program::Policy& policy);
 
-  TileCost CostOf(const graph::tiling::TileClass& tile) const;
+  // Output blocks are found by `blocks`.
+  TileCost CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const;
 
   // KeepByCopying: from now on kept rows are copied; before, they were in rolling buffers.
   // AddCopies: adds the cost of copying to a tile.
@@ -154,13 +157,17 @@ class TileCosts {
   void AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
   static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
-  void AddStep(const graph::tiling::TileClass& tile, size_t step, StepTraffic& traffic,
-               TileCost& cost) const;
+  void AddStep(const graph::tiling::TileClass& tile, size_t step, BlockChoices& blocks,
+               StepTraffic& traffic, TileCost& cost) const;
   graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
                                      graph::tiling::Extents& part) const;
   void FindTraffic(const graph::tiling::TileClass& tile, size_t step,
                    graph::tiling::ExtentsView moved, const SplitKCost& split_k,
-                   StepTraffic& traffic) const;
+                   const std::optional<Blocking>& blocking, StepTraffic& traffic) const;
+  std::optional<Blocking> BlockingOf(const graph::tiling::TileClass& tile, size_t step,
+                                     graph::tiling::ExtentsView moved, BlockChoices& blocks) const;
+  void TouchBlocks(const Operand& operand, graph::tiling::ExtentsView needed,
+                   const Blocking& blocking, StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
              StepTraffic& traffic) const;
   void FindCopied(const graph::tiling::TiledSubgraph& tiling);

@@ -55,8 +55,9 @@ class Layout {
         double_buffered_(encoder::program::DmaOf(profile, policy) == DmaSteps::kDoubleBuffered),
         constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)),
         slices_(constants_.size()) {
+    BlockChoices blocks;
     for (const graph::tiling::TileClass& tile : tiling.classes)
-      work_.push_back({costs_.CostOf(tile),
+      work_.push_back({costs_.CostOf(tile, blocks),
                        TransfersOf(graph, profile, usages_, tiling, tile, policy.kept, costs_)});
     for (size_t i = 0; i < constants_.size() && policy.weights == WeightPolicy::kStreamed; ++i) {
       for (int op = tiling.interval.first; op <= tiling.interval.last; ++op)

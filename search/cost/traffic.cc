@@ -120,6 +120,10 @@ Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
     Wrap(runs, extents[axis], adjacent);
     adjacent = adjacent && extents[axis] == tensor.shape[axis];
   }
+  if (layout.request_bytes > 0) {
+    runs.count = base::SaturatingMul(runs.count, base::CeilDiv(runs.bytes, layout.request_bytes));
+    runs.bytes = std::min(runs.bytes, layout.request_bytes);
+  }
   return runs;
 }
 

@@ -63,7 +63,7 @@ inline graph::tiling::Extents WithoutStaying(graph::tiling::Extents extents, siz
 //     rows of  [blocks][columns][block]   block 16: a tile of some columns is one run per row and
 //                                         block
 struct Runs {
-  int64_t bytes = 0;  // of one run
+  int64_t bytes = 0;  // of one run, or of one request for a part of it
   int64_t count = 0;
   std::vector<int64_t> loops;  // counts above 1, outermost first
 };

@@ -10,6 +10,7 @@
 #include "draws.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/tests/draw_blocks.h"
 #include "tessera/tests/draw_host.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
@@ -425,6 +426,21 @@ void DrawCapacities(Random& random, Profile& profile, const graph::Graph& networ
   }
 }
 
+// Output blocks, and what else only costs.
+void DrawCostsOfBlocks(Random& random, Profile& profile) {
+  for (hw_profiles::Engine& engine : profile.engines) {
+    if (engine.host) continue;
+    for (hw_profiles::Throughput& throughput : engine.throughputs) {
+      if (random.Chance(0.1)) hw_profiles::DrawSums(random, throughput);
+    }
+    if (random.Chance(0.2)) hw_profiles::DrawBlocks(random, engine);
+  }
+  for (hw_profiles::Link& link : profile.links) link.pipelined = random.Chance(0.15);
+  for (hw_profiles::RoleLayout& role : profile.roles) {
+    if (random.Chance(0.1)) role.request_bytes = random.Uniform(1, 12);
+  }
+}
+
 }  // namespace
 
 Profile AsRead(const Profile& profile) {
@@ -449,6 +465,7 @@ Profile DrawProfile(Random& random, const graph::Graph& network) {
   DrawBanks(random, profile);
   DrawRules(random, profile);
   if (random.Chance(0.05)) DrawHost(random, profile);
+  DrawCostsOfBlocks(random, profile);
   return AsRead(profile);
 }
 

@@ -106,7 +106,9 @@ bool MoreOperatorsAtOnce(Random& random, PlanRequest&, PlanRequest& more) {
 }
 
 bool MoreMacs(Random& random, PlanRequest&, PlanRequest& more) {
-  for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
+  const auto engine = AnyOf(random, more.profile.engines);
+  if (engine->blocks) return false;  // others fit then, not all of them faster
+  for (hw_profiles::Throughput& throughput : engine->throughputs) {
     throughput.unroll.out_channels *= 2;
     throughput.cycles_per_step /= 2;
   }

@@ -266,5 +266,24 @@ TEST_F(EvalTest, DiffRefusesWhatIsNoPlan) {
   EXPECT_THAT(outcome.err, StartsWith("other.json: "));
 }
 
+TEST_F(EvalTest, AnotherProfilePricesTheSamePartition) {
+  Write("slow.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                         "\nschema: 1\nname: slow\nclock_hz: 500e6\nmemories:\n"
+                         "  dram: {port: {bytes_per_cycle: 0.5}}\n");
+  const Outcome outcome = Eval(plan_, {"--hw", "slow.yaml", "--output", "again.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const ordered_json again = ReadJson("again.json");
+  EXPECT_EQ(again.at("profile").at("name"), "slow");
+  EXPECT_GT(again.at("totals").at("latency_cycles"), plan_.at("totals").at("latency_cycles"));
+  EXPECT_EQ(again.at("totals").at("macs"), plan_.at("totals").at("macs"));
+  EXPECT_EQ(Run({"check", "again.json"}).exit_code, 0);
+}
+
+TEST_F(EvalTest, AProfileThatCannotRunThePlanIsRefused) {
+  const Outcome outcome = Eval(plan_, {"--hw", "missing.yaml"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("missing.yaml"));
+}
+
 }  // namespace
 }  // namespace tessera::cli

@@ -121,7 +121,7 @@ TEST_P(SubcommandHelpTest, RefusesAnUnknownOption) {
 INSTANTIATE_TEST_SUITE_P(Of, SubcommandHelpTest,
                          testing::Values("plan", "tile", "alloc", "encode", "decode", "check",
                                          "eval", "diff", "show", "modes", "convert", "generate",
-                                         "stats", "explore", "serve"),
+                                         "stats", "explore", "serve", "profile"),
                          [](const auto& info) { return info.param; });
 
 // The command refuses these lines before it reads any file: none of the files named here exists.

@@ -66,8 +66,9 @@ TEST(ProfileFault, AnAreaBelowZero) {
 TEST(ProfileFault, AMisspeltArea) {
   ExpectComplaint("    between: [dram, sram]", "    between: [dram, sram]\n    area_mm: 1",
                   {22, 5, "unknown key 'area_mm'",
-                   "one of between, setup_cycles, alignment_bytes, dims, outstanding, area_mm2", "",
-                   "did you mean 'area_mm2'?"});
+                   "one of between, setup_cycles, alignment_bytes, dims, outstanding, area_mm2, "
+                   "pipelined",
+                   "", "did you mean 'area_mm2'?"});
 }
 
 TEST(ProfileFault, AnIdleTimeThatIsNoInteger) {
@@ -80,8 +81,8 @@ TEST(ProfileFault, AMisspeltIdleTime) {
   ExpectComplaint(
       "  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
       {16, 5, "unknown key 'idle_cycle_between_tiles'",
-       "one of operators, host, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles", "",
-       "did you mean 'idle_cycles_between_tiles'?"});
+       "one of operators, blocks, host, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles",
+       "", "did you mean 'idle_cycles_between_tiles'?"});
 }
 
 TEST(ProfileFault, AHostThatListsOperators) {
@@ -217,16 +218,26 @@ TEST(ProfileFault, AnUnknownDataType) {
 }
 
 TEST(ProfileFault, ASpeedThatTheKindDoesNotHave) {
-  ExpectComplaint(
-      "conv: {cycles_per_step: 2}", "concat: {cycles_per_step: 2}",
-      {17, 16, "unknown key 'cycles_per_step'", "one of cycles_per_output, start_cycles", "",
-       "did you mean 'cycles_per_output'?"});
+  ExpectComplaint("conv: {cycles_per_step: 2}", "concat: {cycles_per_step: 2}",
+                  {17, 16, "unknown key 'cycles_per_step'",
+                   "one of cycles_per_output, channel_group, start_cycles", "",
+                   "did you mean 'cycles_per_output'?"});
 }
 
 TEST(ProfileFault, ChannelsThatTheKindDoesNotFold) {
   ExpectComplaint("conv: {cycles_per_step: 2}", "conv: {fold_channels: true}",
                   {17, 14, "unknown key 'fold_channels'",
-                   "one of unroll, cycles_per_step, cycles_per_output, start_cycles", "", ""});
+                   "one of unroll, other_sums, cycles_per_step, weight_steps, cycles_per_output, "
+                   "channel_group, start_cycles",
+                   "", ""});
+}
+
+TEST(ProfileFault, BlocksWithALargerStepThanAllTheirChannels) {
+  ExpectComplaint("    operators:",
+                  "    blocks: {rows: 2, columns: 2, channels: 8, channel_step: 16, "
+                  "input_channels: 8, buffer_bytes: 1Ki}\n    operators:",
+                  {16, 5, "'channel_step' is 16, 'channels' 8",
+                   "a step of at most all channels of a block", "", ""});
 }
 
 TEST(ProfileFault, ALinkWithOneEnd) {

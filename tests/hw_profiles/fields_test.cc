@@ -86,6 +86,7 @@ TEST(ProfileFields, ThePageStatesEachWithItsDefault) {
   ExpectStated(page, "`memories.<name>`", kPortFields, "port.");
   ExpectStated(page, "`engines.<name>`", kEngineFields);
   ExpectStated(page, "`engines.<name>`", kThroughputFields);
+  ExpectStated(page, "`engines.<name>.blocks`", kOutputBlocksFields);
   ExpectStated(page, "`engines.<name>.host`", kHostFields);
   ExpectStated(page, "`links.<name>`", kLinkFields);
   ExpectStated(page, "`roles.<role>`", kRoleFields);
@@ -130,6 +131,11 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
       kThroughputFields,
       [](Profile& profile) -> Throughput& { return profile.engines[0].throughputs[0]; },
       SmallWith("conv:", "depthwise:"));
+  ExpectReadBack(kOutputBlocksFields, [](Profile& profile) -> OutputBlocks& {
+    Engine& engine = profile.engines[0];
+    if (!engine.blocks) engine.blocks = {2, 2, 4, 1, 4, 64, 1, 1, 4};
+    return *engine.blocks;
+  });
   ExpectReadBack(kHostFields,
                  [](Profile& profile) -> HostSpeed& { return *profile.engines[1].host; });
   ExpectReadBack(kUnrollFields, [](Profile& profile) -> Unroll& {

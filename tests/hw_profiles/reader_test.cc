@@ -93,6 +93,11 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(conv.unroll.in_channels, 6);
   EXPECT_EQ(conv.unroll.kernel_rows, 7);
   EXPECT_EQ(conv.unroll.kernel_columns, 8);
+  EXPECT_EQ(conv.unroll.kernel_taps, 9);
+  ASSERT_TRUE(conv.other_sums);
+  EXPECT_EQ(conv.other_sums->in_channels, 10);
+  EXPECT_EQ(conv.other_sums->kernel_taps, 11);
+  EXPECT_EQ(conv.weight_steps, 12);
   EXPECT_EQ(conv.cycles_per_step, 1.5);
   EXPECT_EQ(conv.start_cycles, 9);
   EXPECT_EQ(engine.throughputs[1].type, base::DataType::kInt16);
@@ -103,6 +108,18 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(engine.throughputs[3].kind, OperatorKind::kPool);
   EXPECT_EQ(engine.throughputs[3].cycles_per_output, 0.25);
   EXPECT_EQ(engine.throughputs[3].start_cycles, 10);
+  EXPECT_EQ(engine.throughputs[3].channel_group, 16);
+  EXPECT_FALSE(engine.throughputs[3].other_sums);
+  ASSERT_TRUE(engine.blocks);
+  EXPECT_EQ(engine.blocks->rows, 8);
+  EXPECT_EQ(engine.blocks->columns, 16);
+  EXPECT_EQ(engine.blocks->channels, 32);
+  EXPECT_EQ(engine.blocks->channel_step, 4);
+  EXPECT_EQ(engine.blocks->input_channels, 5);
+  EXPECT_EQ(engine.blocks->buffer_bytes, 8192);
+  EXPECT_EQ(engine.blocks->input_granularity_bytes, 512);
+  EXPECT_EQ(engine.blocks->sum_granularity_bytes, 1024);
+  EXPECT_EQ(engine.blocks->sum_bytes, 5);
 
   ASSERT_EQ(profile.links.size(), 1U);
   const Link& link = profile.links[0];
@@ -114,6 +131,7 @@ void ExpectEnginesOfExample(const Profile& profile) {
   EXPECT_EQ(link.dims, 4);
   EXPECT_EQ(link.outstanding, 5);
   EXPECT_EQ(link.area_mm2, 0.125);
+  EXPECT_TRUE(link.pipelined);
 }
 
 void ExpectLayoutOfExample(const Profile& profile) {
@@ -122,6 +140,7 @@ void ExpectLayoutOfExample(const Profile& profile) {
   EXPECT_EQ(input.alignment_bytes, 32);
   EXPECT_EQ(input.channel_block, 4);
   EXPECT_EQ(input.row_pitch_bytes, 128);
+  EXPECT_EQ(input.request_bytes, 24);
 
   const Tiling& tiling = profile.tiling;
   ASSERT_EQ(tiling.axes.size(), 2U);

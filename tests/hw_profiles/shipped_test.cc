@@ -68,7 +68,8 @@ TEST_P(ShippedProfile, HasAHostForTheRest) {
 
 // Arm's compiler runs or decomposes these.
 TEST(ShippedProfiles, OfTheEthosUNormaliseOnTheNpu) {
-  for (const char* name : {"ethos_u55_256", "ethos_u65_256", "ethos_u65_512"}) {
+  for (const char* name :
+       {"ethos_u55_128", "ethos_u55_256", "ethos_u65_256", "ethos_u65_512", "ethos_u85_256"}) {
     const Profile profile = Shipped(name);
     for (const auto kind : {base::OperatorKind::kSoftmax, base::OperatorKind::kLayerNorm})
       EXPECT_EQ(EngineFor(profile, kind, base::DataType::kInt8)->name, "npu") << name;
@@ -93,9 +94,10 @@ TEST_P(ShippedProfile, StatesEnergyForEveryMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedProfile,
-                         testing::Values("edge_npu_1mib", "edge_npu_64kib", "ethos_u55_256",
-                                         "ethos_u65_256", "ethos_u65_512", "mcu_320k",
-                                         "three_bank_two_mode", "tpu_like"),
+                         testing::Values("edge_npu_1mib", "edge_npu_64kib", "ethos_u55_128",
+                                         "ethos_u55_256", "ethos_u65_256", "ethos_u65_512",
+                                         "ethos_u85_256", "mcu_320k", "three_bank_two_mode",
+                                         "tpu_like"),
                          [](const auto& info) { return info.param; });
 
 TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
@@ -105,19 +107,22 @@ TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
       ThroughputFor(small.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
   const Throughput* full =
       ThroughputFor(large.engines[0], base::OperatorKind::kConv, base::DataType::kUint8);
-  const auto macs = [](const Unroll& unroll) {
-    return unroll.out_rows * unroll.out_columns * unroll.out_channels * unroll.in_channels;
+  const auto macs = [](const Throughput& speed) {
+    const Unroll& unroll = speed.unroll;
+    return static_cast<double>(unroll.out_rows * unroll.out_columns * unroll.out_channels *
+                               unroll.in_channels) /
+           speed.cycles_per_step;
   };
-  EXPECT_EQ(macs(half->unroll), 256);
-  EXPECT_EQ(macs(full->unroll), 512);
+  EXPECT_EQ(macs(*half), 256);
+  EXPECT_EQ(macs(*full), 512);
   EXPECT_EQ(large.memories[0].capacity_bytes, small.memories[0].capacity_bytes);
 }
 
 // Others cannot: their kernels round sums, or no bank is read and written in one step.
 TEST(ShippedProfiles, SplitAlongKWhereSumsCanStay) {
   const std::map<std::string, int64_t> granularities = {
-      {"edge_npu_1mib", 64}, {"edge_npu_64kib", 64}, {"ethos_u55_256", 16},
-      {"ethos_u65_256", 16}, {"ethos_u65_512", 16},  {"tpu_like", 128}};
+      {"edge_npu_1mib", 64}, {"edge_npu_64kib", 64}, {"ethos_u55_128", 16}, {"ethos_u55_256", 16},
+      {"ethos_u65_256", 16}, {"ethos_u65_512", 16},  {"ethos_u85_256", 16}, {"tpu_like", 128}};
   for (const auto& [name, granularity] : granularities) {
     const Profile profile = Shipped(name);
     EXPECT_EQ(profile.tiling.weights.back(), WeightPolicy::kSplitK) << name;
@@ -135,7 +140,8 @@ TEST(ShippedProfiles, TheSmallEdgeNpuHasTheEngineOfTheLargeOne) {
 }
 
 TEST(ShippedProfiles, NormalizeLayersOnTheEthosU) {
-  for (const char* name : {"ethos_u55_256", "ethos_u65_256", "ethos_u65_512"}) {
+  for (const char* name :
+       {"ethos_u55_128", "ethos_u55_256", "ethos_u65_256", "ethos_u65_512", "ethos_u85_256"}) {
     EXPECT_NE(EngineFor(Shipped(name), base::OperatorKind::kLayerNorm, base::DataType::kInt8),
               nullptr)
         << name;

@@ -153,11 +153,17 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
   const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
   const hw_profiles::Throughput* throughput = hw_profiles::ThroughputFor(*engine, op.kind, type);
   const hw_profiles::Unroll& unroll = throughput->unroll;
-  const double at_once =
-      static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
-      static_cast<double>(unroll.out_columns) * static_cast<double>(unroll.out_channels) *
-      static_cast<double>(unroll.in_channels) * static_cast<double>(unroll.kernel_rows) *
-      static_cast<double>(unroll.kernel_columns);
+  const auto taps = [](int64_t at_once) {
+    return static_cast<double>(std::max<int64_t>(1, at_once));
+  };
+  double of_sums = static_cast<double>(unroll.in_channels) * taps(unroll.kernel_taps);
+  if (const auto& other = throughput->other_sums)
+    of_sums = std::max(of_sums, static_cast<double>(other->in_channels) * taps(other->kernel_taps));
+  const double at_once = static_cast<double>(unroll.batch) * static_cast<double>(unroll.out_rows) *
+                         static_cast<double>(unroll.out_columns) *
+                         static_cast<double>(unroll.out_channels) *
+                         static_cast<double>(unroll.kernel_rows) *
+                         static_cast<double>(unroll.kernel_columns) * of_sums;
   return Plus(start, static_cast<int64_t>(static_cast<double>(macs) / at_once *
                                           throughput->cycles_per_step));
 }

@@ -81,11 +81,14 @@ void TakeUnroll(Unroll& unroll, const Unroll& better, bool time) {
 }
 
 void TakeThroughputs(Engine& engine, const Engine& better, bool time) {
+  // More lanes allow other output blocks, which may be slower or fetch more.
+  const bool may_have_more_lanes = !engine.blocks && !better.blocks;
   const size_t common = std::min(engine.throughputs.size(), better.throughputs.size());
   for (size_t i = 0; i < common; ++i) {
     Throughput& mine = engine.throughputs[i];
     const Throughput& other = better.throughputs[i];
-    TakeUnroll(mine.unroll, other.unroll, time);
+    if (may_have_more_lanes) TakeUnroll(mine.unroll, other.unroll, time);
+    TakeLess(mine.weight_steps, other.weight_steps, time);
     TakeLess(mine.cycles_per_step, other.cycles_per_step, time);
     TakeLess(mine.cycles_per_output, other.cycles_per_output, time);
     TakeLess(mine.start_cycles, other.start_cycles, time);

@@ -5,6 +5,7 @@
 
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/program.h"
+#include "tessera/tests/draw_blocks.h"
 #include "tessera/tests/draw_host.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
@@ -148,6 +149,13 @@ void DrawPaces(Random& random, Profile& profile) {
     throughput.cycles_per_output = random.Uniform(0, 2);
     throughput.unroll.out_rows = random.Uniform(1, 3);
     throughput.unroll.out_channels = random.Uniform(1, 3);
+    if (random.Chance(0.3)) hw_profiles::DrawSums(random, throughput);
+  }
+  hw_profiles::Engine& engine = profile.engines[0];
+  if (!engine.host && random.Chance(0.4)) hw_profiles::DrawBlocks(random, engine);
+  for (hw_profiles::Link& link : profile.links) link.pipelined = random.Chance(0.3);
+  for (hw_profiles::RoleLayout& role : profile.roles) {
+    if (random.Chance(0.2)) role.request_bytes = random.Uniform(1, 12);
   }
 }
 

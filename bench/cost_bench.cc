@@ -1,0 +1,111 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tessera/graph/import/yaml/network_yaml.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile_yaml.h"
+#include "tessera/search/cost/simulator.h"
+
+// The cycles of single operators in stripes of rows, for comparisons with other estimators:
+// bench/cost_tables.py. Reads lines "OPERATOR ROWS WEIGHTS" and prints the cycles of each, or "-"
+// if the network has no such operator. WEIGHTS: "buffered" (in the tile memory already), "direct",
+// "streamed". Tensors between operators stay in the tile memory; inputs and outputs of the network
+// are at home.
+namespace {
+
+using tessera::graph::Graph;
+using tessera::hw_profiles::Profile;
+using tessera::hw_profiles::WeightPolicy;
+
+template <typename T>
+T OrExit(tessera::base::Expected<T> value) {
+  if (value) return std::move(*value);
+  std::fputs((tessera::base::Format(value.error()) + "\n").c_str(), stderr);
+  std::exit(3);
+}
+
+tessera::base::Expected<std::string> ReadFile(std::string_view path) {
+  std::ifstream file(std::string(path), std::ios::binary);
+  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
+  tessera::base::Diagnostic fault;
+  fault.file = path;
+  fault.message = fmt::format("{} cannot be read", path);
+  return tessera::base::Unexpected(fault);
+}
+
+class Pricing {
+ public:
+  Pricing(const Graph& network, const Profile& profile)
+      : network_(network), profile_(profile), simulator_(network, profile) {}
+
+  std::optional<int64_t> CyclesOf(const std::string& name, int64_t rows,
+                                  const std::string& weights) const {
+    for (int index = 0; index < static_cast<int>(network_.operators.size()); ++index) {
+      if (network_.operators[static_cast<size_t>(index)].id == name)
+        return CyclesOf(index, rows, weights);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  int64_t CyclesOf(int index, int64_t rows, const std::string& weights) const {
+    const tessera::graph::Operator& op = network_.operators[static_cast<size_t>(index)];
+    tessera::graph::tiling::TileShape tile =
+        network_.tensors[static_cast<size_t>(op.outputs.front())].shape;
+    if (tile.size() == 4) tile[2] = std::min(tile[2], rows);
+    tessera::encoder::program::Policy policy;
+    policy.weights = weights == "direct"     ? WeightPolicy::kDirect
+                     : weights == "streamed" ? WeightPolicy::kStreamed
+                                             : WeightPolicy::kResident;
+    for (int tensor = 0; tensor < static_cast<int>(network_.tensors.size()); ++tensor)
+      policy.kept.push_back(tensor);
+    tessera::search::cost::Prefetches prefetches;
+    if (weights == "buffered") prefetches.own = {1};
+    const auto tiling = tessera::graph::tiling::Tile(network_, {index, index}, tile);
+    return simulator_.Run(tiling, policy, tessera::search::cost::Detail::kTotals, prefetches)
+        .latency_cycles;
+  }
+
+  const Graph& network_;
+  const Profile& profile_;
+  tessera::search::cost::Simulator simulator_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: cost_bench NETWORK PROFILE < ROWS\n", stderr);
+    return 2;
+  }
+  const Graph network = OrExit(ReadFile(argv[1]).and_then([&](const std::string& text) {
+    return tessera::graph::import::yaml::ReadNetwork(text, argv[1]);
+  }));
+  const Profile profile = OrExit(ReadFile(argv[2]).and_then([&](const std::string& text) {
+    return tessera::hw_profiles::ReadProfile(text, argv[2], ReadFile);
+  }));
+  const Pricing pricing(network, profile);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::string weights;
+    int64_t rows = 0;
+    words >> name >> rows >> weights;
+    const std::optional<int64_t> cycles = pricing.CyclesOf(name, rows, weights);
+    fmt::print("{}\n", cycles ? std::to_string(*cycles) : "-");
+  }
+  return 0;
+}

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "tessera/base/vocabulary.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/tiling/tiling.h"
+#include "tessera/hw_profiles/profile.h"
+
+namespace tessera::search::cost {
+
+// An output block and the part of the input that it needs.
+struct Block {
+  int64_t rows = 1;
+  int64_t columns = 1;
+  int64_t channels = 1;
+  int64_t input_rows = 1;
+  int64_t input_columns = 1;
+};
+
+// The output blocks in which an engine makes a part of a result: docs/program.md, "Output blocks".
+struct Blocking {
+  Block block;              // not larger than the result and its input
+  int64_t areas = 1;        // blocks along batch, rows and columns: each fetches all weights
+  int64_t layers = 1;       // blocks along the channels
+  int64_t input_reads = 1;  // times that the input of an area is fetched
+};
+
+// Whether the engine, null if there is none, makes results of the operator in output blocks.
+bool WorksInBlocks(const graph::Operator& op, const hw_profiles::Engine* engine);
+
+// The blockings that a driver takes: of those that fit the engine's buffer the one that fetches the
+// least of input and weights. Remembers what it has found, as tiles of many shapes make parts of
+// the same extents. Thread-safe. Operators are told apart by their addresses.
+class BlockChoices {
+ public:
+  // The operator works in blocks and `output` is not empty. `input` is what it needs of the first
+  // operand. Cost where it is not known: the number of block sizes that fit.
+  Blocking Find(const graph::Operator& op, const hw_profiles::Engine& engine,
+                const hw_profiles::Throughput& throughput, base::DataType input_type,
+                graph::tiling::ExtentsView output, graph::tiling::ExtentsView input);
+
+ private:
+  using Key = std::array<int64_t, 7>;  // the operator, extents of output and input
+  struct HashOf {
+    size_t operator()(const Key& key) const;
+  };
+  static constexpr size_t kMostKnown = size_t{1} << 18;
+
+  std::optional<Block> Known(const Key& key) const;
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<Key, Block, HashOf> known_;
+};
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,66 @@
+#include "tessera/search/fit/constants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace tessera::search::fit {
+namespace {
+
+using hw_profiles::Engine;
+using hw_profiles::Port;
+using hw_profiles::Profile;
+
+int64_t LeastStart(const Engine& engine) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const hw_profiles::Throughput& each : engine.throughputs)
+    least = std::min(least, each.start_cycles);
+  return least;
+}
+
+void AddStart(const Profile& profile, size_t index, std::vector<Constant>& constants) {
+  const Engine& engine = profile.engines[index];
+  if (engine.throughputs.empty()) return;
+  const auto set = [index](Profile& changed, double value) {
+    Engine& its = changed.engines[index];
+    const int64_t by = std::llround(value) - LeastStart(its);
+    for (hw_profiles::Throughput& each : its.throughputs) each.start_cycles += by;
+  };
+  constants.push_back({.name = "engines." + engine.name + ".operators.*.start_cycles",
+                       .value = static_cast<double>(LeastStart(engine)),
+                       .set = set});
+}
+
+void AddPort(const Profile& profile, size_t index, std::vector<Constant>& constants) {
+  const Port& port = profile.memories[index].port;
+  const std::string before = "memories." + profile.memories[index].name + ".port.";
+  const auto add_latency = [&](const char* key, int64_t Port::*latency) {
+    constants.push_back({.name = before + key,
+                         .value = static_cast<double>(port.*latency),
+                         .set = [index, latency](Profile& changed, double value) {
+                           changed.memories[index].port.*latency = std::llround(value);
+                         }});
+  };
+  add_latency("read_latency_cycles", &Port::read_latency_cycles);
+  add_latency("write_latency_cycles", &Port::write_latency_cycles);
+  const double ratio = port.write_bytes_per_cycle / port.read_bytes_per_cycle;
+  constants.push_back({.name = before + "bytes_per_cycle",
+                       .value = port.read_bytes_per_cycle,
+                       .is_rate = true,
+                       .set = [index, ratio](Profile& changed, double value) {
+                         changed.memories[index].port.read_bytes_per_cycle = value;
+                         changed.memories[index].port.write_bytes_per_cycle = value * ratio;
+                       }});
+}
+
+}  // namespace
+
+std::vector<Constant> ConstantsOf(const Profile& profile) {
+  std::vector<Constant> constants;
+  for (size_t i = 0; i < profile.engines.size(); ++i) AddStart(profile, i, constants);
+  for (size_t i = 0; i < profile.memories.size(); ++i) AddPort(profile, i, constants);
+  return constants;
+}
+
+}  // namespace tessera::search::fit

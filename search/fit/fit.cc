@@ -1,0 +1,226 @@
+#include "tessera/search/fit/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "tessera/search/cost/simulator.h"
+#include "tessera/search/fit/constants.h"
+#include "tessera/search/fit/least_squares.h"
+
+// The simulator predicts the cycles of each measurement from the profile's constants. The fit moves
+// the constants, not the predictions, so that what it finds holds for tiles that were not measured.
+//
+// Rates move as logarithms and cycles by a hundred at a time, so that steps in all directions have
+// the same size. Before the fit, the derivatives of all predictions by each constant tell what the
+// measurements can say: a constant without derivatives has no effect, and one whose derivatives
+// are nearly a sum of others cannot be told apart from these. Of several such the one that adds
+// least is left out first.
+//
+// Every fifth measurement is left out of one of five more fits, which are then asked about it. The
+// choice depends on the position in the file alone.
+namespace tessera::search::fit {
+namespace {
+
+using hw_profiles::Profile;
+
+constexpr double kCyclesOfAUnit = 100;
+constexpr double kStepOfARate = 0.02;
+constexpr double kStepOfCycles = 0.1;
+constexpr double kMostFactor = 16;
+constexpr double kLeastOwnShare = 0.05;
+constexpr int kRounds = 20;
+constexpr size_t kFolds = 5;
+
+class Predictions {
+ public:
+  Predictions(const Profile& profile, const std::vector<Measurement>& measurements,
+              const base::Stop& stop)
+      : profile_(profile), measurements_(measurements), stop_(stop) {
+    for (const Measurement& each : measurements)
+      tilings_.push_back(graph::tiling::Tile(*each.network, each.interval, each.tile));
+  }
+
+  // log(cycles / measured) of the measurements with these numbers; empty if a stop came.
+  Vector Residuals(const Profile& profile, const std::vector<size_t>& numbers) const {
+    std::map<const graph::Graph*, cost::Simulator> simulators;
+    Vector residuals;
+    for (const size_t number : numbers) {
+      if (stop_.Requested()) return {};
+      const Measurement& each = measurements_[number];
+      const auto simulator =
+          simulators.try_emplace(each.network.get(), *each.network, profile).first;
+      const plan::Metrics metrics =
+          simulator->second.Run(tilings_[number], each.policy, cost::Detail::kTotals);
+      const auto cycles = static_cast<double>(std::max<int64_t>(1, metrics.latency_cycles));
+      residuals.push_back(std::log(cycles / each.cycles));
+    }
+    return residuals;
+  }
+
+  const Profile& Start() const { return profile_; }
+
+ private:
+  const Profile& profile_;
+  const std::vector<Measurement>& measurements_;
+  const base::Stop& stop_;
+  std::vector<graph::tiling::TiledSubgraph> tilings_;
+};
+
+// The constants that are fitted, as a point.
+class Space {
+ public:
+  Space(const Predictions& predictions, std::vector<Constant> constants)
+      : predictions_(predictions), constants_(std::move(constants)) {
+    for (const Constant& each : constants_) {
+      start_.push_back(each.is_rate ? std::log(each.value) : each.value / kCyclesOfAUnit);
+      steps_.push_back(each.is_rate ? kStepOfARate : kStepOfCycles);
+    }
+  }
+
+  double ValueAt(const Vector& point, size_t i) const {
+    return constants_[i].is_rate ? std::exp(point[i])
+                                 : std::round(std::max(0.0, point[i]) * kCyclesOfAUnit);
+  }
+
+  Profile ProfileAt(const Vector& point) const {
+    Profile profile = predictions_.Start();
+    for (size_t i = 0; i < constants_.size(); ++i) constants_[i].set(profile, ValueAt(point, i));
+    return profile;
+  }
+
+  Columns Derivatives(const std::vector<size_t>& numbers) const {
+    const auto residuals = ResidualsOf(numbers);
+    const Vector here = residuals(start_);
+    return here.empty() ? Columns() : DerivativesAt(residuals, start_, here, steps_);
+  }
+
+  Vector Fit(const std::vector<size_t>& numbers) const {
+    const auto clip = [this](Vector& point) {
+      for (size_t i = 0; i < point.size(); ++i) {
+        const double reach = std::log(kMostFactor);
+        point[i] = constants_[i].is_rate
+                       ? std::clamp(point[i], start_[i] - reach, start_[i] + reach)
+                       : std::max(0.0, point[i]);
+      }
+    };
+    return Minimise(ResidualsOf(numbers), start_, steps_, clip, kRounds);
+  }
+
+  const std::vector<Constant>& Constants() const { return constants_; }
+
+ private:
+  std::function<Vector(const Vector&)> ResidualsOf(const std::vector<size_t>& numbers) const {
+    return [this, &numbers](const Vector& point) {
+      return predictions_.Residuals(ProfileAt(point), numbers);
+    };
+  }
+
+  const Predictions& predictions_;
+  std::vector<Constant> constants_;
+  Vector start_;
+  Vector steps_;
+};
+
+Error ErrorOf(const Vector& residuals) {
+  if (residuals.empty()) return {};
+  Vector shares;
+  for (const double residual : residuals) shares.push_back(std::exp(std::abs(residual)) - 1);
+  std::sort(shares.begin(), shares.end());
+  const auto at = [&](double share) {
+    return shares[static_cast<size_t>(share * static_cast<double>(shares.size() - 1))];
+  };
+  return {at(0.5), at(0.9)};
+}
+
+// The column that points most nearly in the same direction.
+size_t NearestTo(const Columns& columns, size_t column) {
+  size_t nearest = column;
+  double most = -1;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const double length = Dot(columns[i], columns[i]);
+    if (i == column || length == 0) continue;
+    const double cosine = std::abs(Dot(columns[i], columns[column])) / std::sqrt(length);
+    if (cosine <= most) continue;
+    most = cosine;
+    nearest = i;
+  }
+  return nearest;
+}
+
+// Leaves out constants that the measurements cannot identify, and says so in `fitted`.
+std::vector<Constant> Identified(std::vector<Constant> constants, Columns columns,
+                                 std::vector<FittedConstant>& fitted) {
+  const auto leave_out = [&](size_t i, Outcome outcome, std::string alike) {
+    const auto entry = std::find_if(fitted.begin(), fitted.end(), [&](const FittedConstant& each) {
+      return each.name == constants[i].name;
+    });
+    entry->outcome = outcome;
+    entry->alike = std::move(alike);
+    constants.erase(constants.begin() + static_cast<std::ptrdiff_t>(i));
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  for (size_t i = constants.size(); i-- > 0;) {
+    if (Dot(columns[i], columns[i]) == 0) leave_out(i, Outcome::kNoEffect, {});
+  }
+  while (constants.size() > 1) {
+    size_t weakest = 0;
+    double least = 2;
+    for (size_t i = 0; i < constants.size(); ++i) {
+      const double own = OwnShare(columns, i);
+      if (own >= least) continue;
+      least = own;
+      weakest = i;
+    }
+    if (least >= kLeastOwnShare) break;
+    leave_out(weakest, Outcome::kIndistinct, constants[NearestTo(columns, weakest)].name);
+  }
+  return constants;
+}
+
+}  // namespace
+
+Fit FitConstants(const Profile& profile, const std::vector<Measurement>& measurements,
+                 const base::Stop& stop) {
+  Fit fit;
+  fit.profile = profile;
+  const Predictions predictions(profile, measurements, stop);
+  std::vector<size_t> all(measurements.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  fit.before = ErrorOf(predictions.Residuals(profile, all));
+  fit.after = fit.before;
+  const Space whole(predictions, ConstantsOf(profile));
+  for (const Constant& each : whole.Constants())
+    fit.constants.push_back({.name = each.name, .before = each.value, .after = each.value});
+  const Columns columns = whole.Derivatives(all);
+  if (columns.empty()) {
+    fit.is_complete = false;
+    return fit;
+  }
+  const Space space(predictions, Identified(whole.Constants(), columns, fit.constants));
+  const Vector point = space.Fit(all);
+  fit.profile = space.ProfileAt(point);
+  for (size_t i = 0; i < space.Constants().size(); ++i) {
+    for (FittedConstant& each : fit.constants) {
+      if (each.name == space.Constants()[i].name) each.after = space.ValueAt(point, i);
+    }
+  }
+  fit.after = ErrorOf(predictions.Residuals(fit.profile, all));
+  if (measurements.size() >= 2 * kFolds) {
+    Vector held_out;
+    for (size_t fold = 0; fold < kFolds; ++fold) {
+      std::vector<size_t> seen;
+      std::vector<size_t> unseen;
+      for (const size_t number : all) (number % kFolds == fold ? unseen : seen).push_back(number);
+      const Vector residuals = predictions.Residuals(space.ProfileAt(space.Fit(seen)), unseen);
+      held_out.insert(held_out.end(), residuals.begin(), residuals.end());
+    }
+    fit.held_out = ErrorOf(held_out);
+    fit.folds = static_cast<int>(kFolds);
+  }
+  fit.is_complete = !stop.Requested();
+  return fit;
+}
+
+}  // namespace tessera::search::fit

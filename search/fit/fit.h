@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/base/stop.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/fit/measurements.h"
+
+namespace tessera::search::fit {
+
+// What became of one constant.
+enum class Outcome : uint8_t {
+  kFitted,
+  kNoEffect,    // no measurement depends on it
+  kIndistinct,  // what it does to the measurements, other constants do as well
+};
+
+struct FittedConstant {
+  std::string name;
+  double before = 0;
+  double after = 0;  // as before, unless it was fitted
+  Outcome outcome = Outcome::kFitted;
+  std::string alike = {};  // with kIndistinct: the constant that does most nearly the same
+};
+
+// How far cycles are from measurements, as a share: 0.05 means 5 % more or less.
+struct Error {
+  double median = 0;
+  double most_of_ten = 0;  // 90 % of the measurements are closer
+};
+
+struct Fit {
+  hw_profiles::Profile profile;
+  std::vector<FittedConstant> constants;
+  Error before;
+  Error after;
+  // of measurements that their fit did not see: each fifth in turn is left out
+  Error held_out;
+  int folds = 0;            // 0: too few measurements to leave some out
+  bool is_complete = true;  // a stop did not end it
+};
+
+// Fits the constants of the profile (ConstantsOf) to measurements: the least sum of squares of the
+// logarithms of cycles / measured. A constant that the measurements cannot identify keeps its
+// value. Nothing is fitted for single measurements. Cost: about a hundred simulations of each.
+Fit FitConstants(const hw_profiles::Profile& profile, const std::vector<Measurement>& measurements,
+                 const base::Stop& stop);
+
+}  // namespace tessera::search::fit

@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "command_line.h"
+
+// `tessera profile fit`.
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ProfileTest : public CommandLineTest {
+ protected:
+  Outcome Fit(const std::string& rows, const Arguments& more = {}) const {
+    Write("net.yaml", R"(
+schema: 1
+name: chain
+dtype: int8
+inputs:
+  - {id: x, shape: [1, 16, 32, 32]}
+operators:
+  - {id: a, kind: conv, inputs: [x], out_channels: 16, kernel: 3, pads: same}
+  - {id: b, kind: conv, inputs: [a], out_channels: 32, kernel: 1}
+outputs: [b]
+)");
+    Write("measured.csv", "network,operators,rows,weights,cycles\n" + rows);
+    Arguments arguments = {"profile", "fit", Shipped("hw_profiles/edge_npu_1mib.yaml"),
+                           "measured.csv"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+
+  static std::string Rows() {
+    std::string rows;
+    for (const int height : {1, 2, 4, 8, 16, 32}) {
+      for (const char* operators : {"a", "b", "a..b"})
+        rows += "net.yaml," + std::string(operators) + "," + std::to_string(height) + ",," +
+                std::to_string(20'000 + 40'000 / height) + "\n";
+    }
+    return rows;
+  }
+};
+
+TEST_F(ProfileTest, FitsAndSaysHowFarOff) {
+  const Outcome outcome = Fit(Rows(), {"--output", "fitted.json", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto document = ParseJson(outcome.out);
+  EXPECT_EQ(document.at("measurements"), 18);
+  EXPECT_EQ(document.at("complete"), true);
+  EXPECT_LE(document.at("errors").at("after").at("median"),
+            document.at("errors").at("before").at("median"));
+  EXPECT_TRUE(document.at("errors").contains("held_out"));
+  EXPECT_FALSE(document.at("constants").empty());
+  EXPECT_EQ(Run({"plan", "net.yaml", "--hw", "fitted.json"}).exit_code, 0);
+  EXPECT_THAT(Fit(Rows()).out, HasSubstr("left out of their fit"));
+}
+
+TEST_F(ProfileTest, AFaultInTheMeasurementsHasAPlace) {
+  const Outcome outcome = Fit("net.yaml,c,,,5\n", {"--output", "fitted.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("measured.csv:2:10"));
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_EQ(Fit("other.yaml,a,,,5\n").exit_code, 3);
+}
+
+TEST_F(ProfileTest, NeedsAnAction) { EXPECT_EQ(Run({"profile", "guess"}).exit_code, 2); }
+
+}  // namespace
+}  // namespace tessera::cli
