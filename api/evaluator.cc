@@ -72,8 +72,8 @@ std::string NumberText(double value) {
 Limits BoundsWithoutPeak(const graph::Graph& network, const hw_profiles::Profile& profile,
                          const std::map<std::string, double>& limits) {
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
-  const plan::Metrics bounds = search::cost::LowerBound(
-      graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
+  const plan::Metrics bounds =
+      search::cost::LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
   Limits values;
   values.reserve(std::size(plan::kMetrics));
   for (const plan::Metric& metric : plan::kMetrics)
@@ -136,8 +136,8 @@ class Evaluating {
   }
 
  private:
-  // Whether a lower bound exceeds a limit, which `found` then says. The bound of the peak takes most
-  // of the time, so it comes last, and only where the peak has a limit.
+  // Whether a lower bound exceeds a limit, which `found` then says. The bound of the peak takes
+  // most of the time, so it comes last, and only where the peak has a limit.
   Result<bool> FailsByBounds(size_t profile, Evaluation& found) const {
     const Limits& limits = all_[profile];
     if (limits.empty()) return false;

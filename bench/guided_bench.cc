@@ -28,6 +28,7 @@ using problem::Bytes;
 using problem::Problem;
 using problem::Result;
 using problem::Status;
+namespace generate = problem::generate;
 using search::engines::guided::GuidedEngine;
 using search::engines::guided::GuidedOptions;
 using search::engines::guided::Heuristic;
@@ -125,20 +126,20 @@ std::vector<Family> AllFamilies() {
   return {
       {"perfect 100",
        [](uint64_t seed) {
-         return GeneratePerfect({100, 120, 4096}, seed);
+         return generate::MakePerfect({100, 120, 4096}, seed);
        }},
       {"broken 80",
        [](uint64_t seed) {
-         return GenerateBroken({80, 100, 1024}, seed);
+         return generate::MakeBroken({80, 100, 1024}, seed);
        }},
       {"broken 150",
        [](uint64_t seed) {
-         return GenerateBroken({150, 200, 4096}, seed);
+         return generate::MakeBroken({150, 200, 4096}, seed);
        }},
-      {"flat 60", [](uint64_t seed) { return GenerateFlat(60, seed); }},
-      {"flat 100", [](uint64_t seed) { return GenerateFlat(100, seed); }},
-      {"random 300", [](uint64_t seed) { return GenerateRandom(300, 20, seed); }},
-      {"compiler 250", [](uint64_t seed) { return GenerateCompilerLike(250, seed); }},
+      {"flat 60", [](uint64_t seed) { return generate::MakeFlat(60, seed); }},
+      {"flat 100", [](uint64_t seed) { return generate::MakeFlat(100, seed); }},
+      {"random 300", [](uint64_t seed) { return generate::MakeRandom(300, 20, seed); }},
+      {"compiler 250", [](uint64_t seed) { return generate::MakeCompilerLike(250, seed); }},
   };
 }
 
@@ -244,7 +245,7 @@ void PrintBanked(const Settings& settings) {
     int open = 0;
     for (uint64_t seed = 1; seed <= settings.seeds; ++seed) {
       const Problem problem =
-          GenerateBanked({buffers, buffers / 2, 8, 4, settings.slack_percent}, seed);
+          generate::MakeBanked({buffers, buffers / 2, 8, 4, settings.slack_percent}, seed);
       bool first_decided = false;
       for (size_t e = 0; e < engines.size(); ++e) {
         const Answer answer =
@@ -273,7 +274,7 @@ void PrintBanked(const Settings& settings) {
 // TelaMalloc's micro-instances.
 void PrintMicro(const Settings& settings) {
   const auto stairs = [](int buffers, problem::Step apart) {
-    Problem problem = GeneratePerfect({1, 1, buffers}, 0);
+    Problem problem = generate::MakePerfect({1, 1, buffers}, 0);
     problem::Buffer buffer = problem.buffers[0];
     problem.buffers.clear();
     for (int i = 0; i < buffers; ++i) {

@@ -45,8 +45,8 @@ class EvalCommand final : public Command {
            "editor\n"
            "  tessera eval edited.json                                to see what it costs and "
            "what is wrong\n"
-           "  tessera eval plan.json --hw new.yaml --move             the same partition on another "
-           "profile\n\n"
+           "  tessera eval plan.json --hw new.yaml --move             the same partition on "
+           "another profile\n\n"
            "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
            "better.json` tells them apart.\n";
   }

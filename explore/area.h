@@ -22,8 +22,8 @@ namespace tessera::explore {
 //             to a bank: a bank that is only read in one mode and only written in another has two
 //   width     of a memory: bytes that its port moves in a cycle, in both directions together where
 //             they do not take turns; of a link: the less of its two memories
-//   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll` for
-//             each of `cycles_per_step`, if that is more than 1
+//   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll`
+//             for each of `cycles_per_step`, if that is more than 1
 //
 // and then whatever names stand for in the space.
 struct AreaRule {

@@ -58,11 +58,12 @@ class Run {
                     {.threads = options_.threads,
                      .canceller = options_.canceller,
                      .memory_limit = options_.memory_limit,
-                     .planned = [this] {
-                       ++plans_made_;
-                       Tell();
-                     },
-                      .attempts = options_.attempts});
+                     .planned =
+                         [this] {
+                           ++plans_made_;
+                           Tell();
+                         },
+                     .attempts = options_.attempts});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
     if (const auto fault = Prepare(planner)) return base::Unexpected(*fault);
     while (!options_.canceller.IsCancelled()) {

@@ -185,15 +185,15 @@ class Shard {
 
 std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
                                  const Planner& planner, std::span<const PairOf> pairs,
-                                 std::span<const Planner::Figures> bounds) {
+                                 std::span<const Planner::Bounds> bounds) {
   std::vector<double> capacities;
   capacities.reserve(points.size());
   for (const Point& point : points) capacities.push_back(TileCapacityOf(point));
   std::vector<double> costs;
   costs.reserve(pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto bytes = bounds[i].find("off_chip_bytes");
-    const double moved = bytes == bounds[i].end() ? 0 : bytes->second;
+    const auto bytes = bounds[i].metrics.find("off_chip_bytes");
+    const double moved = bytes == bounds[i].metrics.end() ? 0 : bytes->second;
     costs.push_back(static_cast<double>(spec.metrics.size()) *
                     static_cast<double>(planner.NetworkAt(pairs[i].network).OperatorCount()) *
                     std::log2(2 + moved / capacities[pairs[i].point]));

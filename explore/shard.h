@@ -49,7 +49,7 @@ struct ShardReport {
 // must cross the border of the tile memory for each byte of it: both make more tiles to look at.
 std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
                                  const Planner& planner, std::span<const PairOf> pairs,
-                                 std::span<const Planner::Figures> bounds);
+                                 std::span<const Planner::Bounds> bounds);
 
 // nullopt if it was cancelled; what was found out until then is in the store, as are the
 // specification and, at the end, that the piece is done.

@@ -152,7 +152,7 @@ struct Buffer {
   // What placing it is worth, >= 0, where a choice of buffers is asked for (search/choose); without
   // a value it must be placed. All other questions are about all buffers, and ignore values.
   std::optional<int64_t> value;
-  std::vector<Access> accesses;    // each at a step at which the buffer lives
+  std::vector<Access> accesses;  // each at a step at which the buffer lives
   // the user's own keys with their JSON text, returned untouched
   std::map<std::string, std::string> annotations;
 };

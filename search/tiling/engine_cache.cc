@@ -208,8 +208,8 @@ class Signature {
     const auto& [id, name, role, size, lifespans, alignment, memory, span, allowed_banks, offset,
                  hint, value, accesses, annotations] = buffer;
     static_cast<void>(size);
-    AddAll(id, name, role, lifespans, alignment, memory, span, allowed_banks, offset, hint,
-           value, accesses, annotations);
+    AddAll(id, name, role, lifespans, alignment, memory, span, allowed_banks, offset, hint, value,
+           accesses, annotations);
   }
   void Add(const Problem& problem) {
     const auto& [name, buffers, memories, relations, loops, rules, costs] = problem;
