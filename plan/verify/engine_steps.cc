@@ -146,7 +146,9 @@ int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op, cons
 int64_t BlockSteps(const graph::Graph& network, const graph::Operator& op, const Extents& block,
                    const hw_profiles::Throughput& speed, const std::optional<KSlices>& k_extent) {
   Pixels pixels = PixelsOf(op, block, speed.unroll);
-  pixels.loops.front() = {};
+  // A block is of one image, but where channels fold, all lanes are one pool.
+  const bool folds = op.kind == OperatorKind::kDepthwise && speed.fold_channels;
+  pixels.loops.front() = {1, folds ? speed.unroll.batch : 1};
   pixels.is_pool = pixels.is_pool && block[2] == 1;
   return StepsOfConvolution(network, op, block, speed, k_extent, pixels);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -321,12 +322,18 @@ void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choic
   EXPECT_LE(floor.Find(*tiling), *placed->peak);
 }
 
+// More for a long run: TESSERA_DRAWS.
+int Rounds() {
+  const char* draws = std::getenv("TESSERA_DRAWS");
+  return draws == nullptr ? 20'000 : std::atoi(draws);
+}
+
 TEST(LowerBounds, ArePassedByNoProgram) {
   Random random(2041);
   int programs = 0;
   int shapes = 0;
   int failures = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < Rounds(); ++round) {
     const std::optional<Drawn> drawn = DrawPlan(random);
     if (!drawn) continue;
     ++programs;
