@@ -77,8 +77,8 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
     TileCosts costs(graph, profile, usages, whole,
                     {.weights = policy.weights, .kept = policy.kept});
     std::vector<ConstantFlow> flows = costs.ConstantFlowsOf(policy.weights, {});
-    constants_.emplace_back(policy.weights,
-                            std::make_unique<Constants>(std::move(costs), std::move(flows)));
+    constants_.emplace_back(
+        policy.weights, std::make_unique<Constants>(Constants{std::move(costs), std::move(flows)}));
   }
   const auto inside = [interval](int op) { return interval.first <= op && op <= interval.last; };
   for (const int tensor : whole.tensors) {
