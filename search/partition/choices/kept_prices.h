@@ -20,7 +20,8 @@ namespace tessera::search::partition::choices {
 // with several weights has none: it divides each metric by a bound of the network. Thread-safe.
 class KeptPrices {
  public:
-  explicit KeptPrices(int64_t most_configurations) : most_(most_configurations / kMostObjectives) {}
+  explicit KeptPrices(int64_t most_configurations)
+      : most_(most_configurations / static_cast<int64_t>(kMostObjectives)) {}
 
   // The store of this objective; nullptr if its costs depend on the network. A full store is
   // replaced by an empty one. Stays valid while the caller holds it.
