@@ -150,8 +150,8 @@ const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
   return entries_.emplace(std::pair(axis, extent), std::move(entry)).first->second;
 }
 
-// What leaves with a tile and not with one before it.
-void AxisSums::TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
+// What leaves with a tile and not with one before it. Returns whether something does.
+bool AxisSums::TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                             std::span<const int64_t> ends, std::span<Extent> share) const {
   for (size_t k = 0; k < share.size(); ++k) {
     share[k] = propagation_.ShareAlong(slot, k, box);
@@ -159,9 +159,10 @@ void AxisSums::TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis
     share[k].begin = std::max(share[k].begin, ends[propagation_.Begin(slot) + k]);
     if (share[k].begin >= share[k].end) {
       std::fill(share.begin(), share.end(), Extent{});
-      return;
+      return false;
     }
   }
+  return true;
 }
 
 AxisSums::Sums AxisSums::NoSums() const {
@@ -263,7 +264,9 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     std::fill(needed.begin(), needed.end(), Extent{});
     std::fill(settled.begin(), settled.end(), 0);
     for (size_t slot = 0; slot < slots; ++slot) {
-      if (propagation_.Leaves(slot)) TakeNewShare(slot, box, axis, share_ends, part(needed, slot));
+      if (propagation_.Leaves(slot) &&
+          !TakeNewShare(slot, box, axis, share_ends, part(needed, slot)) && is_shared_[slot] != 0)
+        return std::nullopt;
     }
     for (const Propagation::Ask& ask : propagation_.Asks()) {
       if (settled[ask.output] == 0) settle(ask.output);

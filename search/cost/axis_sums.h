@@ -77,7 +77,7 @@ class AxisSums {
   bool HasIdleUser(const graph::ops::Box& box, std::span<const graph::ops::Extent> made) const;
   std::optional<Sums> Recompute(size_t axis, int64_t extent) const;
   std::optional<Sums> KeepRows(size_t axis, int64_t extent) const;
-  void TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
+  bool TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                     std::span<const int64_t> ends, std::span<graph::ops::Extent> share) const;
   Sums NoSums() const;
   void AddMade(std::span<const graph::ops::Extent> made, size_t axis, Sums& sums) const;
