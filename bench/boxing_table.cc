@@ -1,17 +1,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tessera/base/diagnostic.h"
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/instances_tables.h"
-#include "tessera/problem/files/problem_files.h"
+#include "tessera/bench/measure.h"
 #include "tessera/problem/generate/families.h"
 #include "tessera/search/engines/boxing/box_search.h"
 
@@ -39,16 +36,6 @@ constexpr Variant kVariants[] = {
     {"no points", [](BoxingOptions& o) { o.critical_points = false; }},
     {"no unboxing", [](BoxingOptions& o) { o.unboxing = false; }},
     {"no dummy", [](BoxingOptions& o) { o.dummy_job = false; }}};
-
-std::optional<Problem> ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  auto question =
-      problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
-  if (question) return *std::move(question);
-  std::fputs(base::Format(question.error()).c_str(), stderr);
-  return std::nullopt;
-}
 
 double MebibytesOver(Bytes top, Bytes load) { return static_cast<double>(top - load) / (1 << 20); }
 
@@ -95,7 +82,7 @@ void PrintBoxing(const Settings& settings) {
   for (const Variant& variant : kVariants) std::printf(" %13s ", variant.name);
   std::printf("\n");
   for (const char* name : {"G_1", "resnet50", "pangu_2.6B", "S_1"}) {
-    const auto problem = ReadFile(settings.data / "large" / (std::string(name) + ".csv"));
+    const auto problem = ReadProblem(settings.data / "large" / (std::string(name) + ".csv"));
     if (problem) PrintInstance(name, *problem, settings.seconds);
   }
   for (const int buffers : {1'000, 10'000}) {

@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "tessera/base/files.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -37,12 +36,7 @@ T OrExit(tessera::base::Expected<T> value) {
 }
 
 tessera::base::Expected<std::string> ReadFile(std::string_view path) {
-  std::ifstream file(std::string(path), std::ios::binary);
-  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  tessera::base::Diagnostic fault;
-  fault.file = path;
-  fault.message = fmt::format("{} cannot be read", path);
-  return tessera::base::Unexpected(fault);
+  return tessera::base::ReadInput(std::string(path));
 }
 
 class Pricing {

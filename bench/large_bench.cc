@@ -4,19 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tessera/base/diagnostic.h"
 #include "tessera/base/random.h"
 #include "tessera/bench/cpu_clock.h"
 #include "tessera/bench/measure.h"
 #include "tessera/bench/order_baselines.h"
-#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/generate/families.h"
 
 // Tables about large instances, and about instances with fixed offsets. Times are processor time of
@@ -27,16 +23,6 @@ namespace {
 
 using problem::Bytes;
 using problem::Problem;
-
-std::optional<Problem> ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  auto question =
-      problem::files::ReadCsv(std::string{std::istreambuf_iterator<char>(file), {}}, path.string());
-  if (question) return *std::move(question);
-  std::fputs(base::Format(question.error()).c_str(), stderr);
-  return std::nullopt;
-}
 
 double PercentOver(Bytes peak, Bytes load) {
   return 100.0 * static_cast<double>(peak - load) / static_cast<double>(load);
@@ -72,7 +58,7 @@ void PrintLargeTable(const std::filesystem::path& data, double seconds, int most
   std::printf("%-24s %9s %9s %9s %9s %9s %9s %9s\n", "instance", "buffers", "first", "seconds",
               "last", "seconds", "best fit", "climbing");
   for (const char* name : {"G_1", "resnet50", "Y_1", "pangu_2.6B", "S_1"}) {
-    const auto question = ReadFile(data / "large" / (std::string(name) + ".csv"));
+    const auto question = ReadProblem(data / "large" / (std::string(name) + ".csv"));
     if (question) PrintLarge(name, *question, seconds);
   }
   for (const int buffers : {3'000, 10'000, 30'000, 100'000, 1'000'000}) {
@@ -103,8 +89,8 @@ void PrintFixed(const std::filesystem::path& data, double seconds, int draws) {
       draws, seconds, "", "free ms", "a tenth", "ms", "a half", "ms");
   for (char name = 'A'; name <= 'K'; ++name) {
     const std::string file = std::string(1, name) + ".1048576.csv";
-    std::optional<Problem> question = ReadFile(data / file);
-    if (!question) question = ReadFile(data / "challenging" / file);
+    std::optional<Problem> question = ReadProblem(data / file);
+    if (!question) question = ReadProblem(data / "challenging" / file);
     if (!question) continue;
     const Task task{.capacity = kCapacity, .seconds = seconds, .threads = 2};
     double before = ProcessSeconds();

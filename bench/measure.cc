@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
@@ -70,6 +73,16 @@ std::string Cell(const std::optional<double>& milliseconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", *milliseconds);
   return text;
+}
+
+std::optional<Problem> ReadProblem(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto problem = base::ReadInput(path.string()).and_then([&](const std::string& text) {
+    return problem::files::ReadCsv(text, path.string());
+  });
+  if (problem) return *std::move(problem);
+  std::fputs(base::Format(problem.error()).c_str(), stderr);
+  return std::nullopt;
 }
 
 }  // namespace tessera::bench

@@ -41,4 +41,8 @@ Measurement Measure(const problem::Problem& question, const Task& task);
 // With one digit after the point; "-" for none.
 std::string Cell(const std::optional<double>& milliseconds);
 
+// The problem of a CSV file. nullopt without the file, or, with a message on standard error, if it
+// is faulty.
+std::optional<problem::Problem> ReadProblem(const std::filesystem::path& path);
+
 }  // namespace tessera::bench

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -33,12 +32,7 @@ constexpr const char* kUsage = "usage: published_bench [--root FOLDER] [--thread
 constexpr int64_t kUsualBudget = 200'000;
 
 tessera::base::Expected<std::string> ReadFile(std::string_view path) {
-  std::ifstream file(std::string(path), std::ios::binary);
-  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  tessera::base::Diagnostic fault;
-  fault.file = path;
-  fault.message = fmt::format("{} cannot be read", path);
-  return tessera::base::Unexpected(fault);
+  return tessera::base::ReadInput(std::string(path));
 }
 
 template <typename Value>

@@ -5,8 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tessera/base/files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -70,12 +69,7 @@ std::optional<Arguments> Parse(int argc, char** argv) {
 }
 
 tessera::base::Expected<std::string> ReadFile(std::string_view path) {
-  std::ifstream file(std::string(path), std::ios::binary);
-  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  tessera::base::Diagnostic fault;
-  fault.file = path;
-  fault.message = "the file cannot be read";
-  return tessera::base::Unexpected(fault);
+  return tessera::base::ReadInput(std::string(path));
 }
 
 struct Totals {

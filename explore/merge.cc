@@ -1,5 +1,7 @@
 #include "tessera/explore/merge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -105,7 +107,8 @@ class Union {
             " done = max(done, excluded.done)",
             {});
       } else {
-        target_.Query("INSERT OR IGNORE INTO main." + name + " SELECT * FROM other." + name, {});
+        target_.Query(fmt::format("INSERT OR IGNORE INTO main.{0} SELECT * FROM other.{0}", name),
+                      {});
       }
     }
   }
@@ -183,13 +186,13 @@ class Merging {
     output.Query("DELETE FROM answers WHERE outcome = ?", {std::string(kFailed)});
     for (const char* table : kMergedTables) {
       const std::string name(table);
-      for (Store::Row row : merged.Query("SELECT * FROM " + name, {})) {
+      for (Store::Row row : merged.Query(fmt::format("SELECT * FROM {}", name), {})) {
         if (name == "results") row.erase(row.begin());
         std::string marks = "?";
         for (size_t i = 1; i < row.size(); ++i) marks += ", ?";
         const std::string columns = name == "results" ? " (specification, document)" : "";
         const std::string verb = name == "pieces" ? "INSERT OR REPLACE" : "INSERT OR IGNORE";
-        output.Query(verb + " INTO " + name + columns + " VALUES (" + marks + ")", row);
+        output.Query(fmt::format("{} INTO {}{} VALUES ({})", verb, name, columns, marks), row);
       }
     }
     output.Commit();

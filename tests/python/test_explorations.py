@@ -35,7 +35,8 @@ def test_an_exploration_has_fronts_and_rows(tmp_path):
 
 
 def test_rows_are_a_frame(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = ts.explore(SPECIFICATION, marginal=True).to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert set(frame["sram"]) == {2048, 4096, 8192}

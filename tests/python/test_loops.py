@@ -83,7 +83,6 @@ def spec(tmp_path):
     return path
 
 
-@pytest.mark.skipif(not os.path.exists(COMMAND), reason="the command is not built")
 def test_an_exploration_is_that_of_the_command(spec, tmp_path):
     found = ts.explore(spec, store=tmp_path / "a.db")
     assert found.document["format"] == "tessera-exploration" and not found.failed
@@ -94,9 +93,9 @@ def test_an_exploration_is_that_of_the_command(spec, tmp_path):
         ts.explore(spec)
 
 
-@pytest.mark.skipif(not os.path.exists(COMMAND), reason="the command is not built")
 def test_dask_workers_make_the_same_exploration(spec):
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster, distributed.Client(cluster) as client:

@@ -100,7 +100,8 @@ std::string Space::WriteInvertedResidual(const Choice& choice) const {
                 fmt::format(", out_channels: {}, kernel: 1", outer));
       std::string after = id + "_project";
       if (stride == 1 && outer == channels) {
-        lines.Add(id + "_sum", "elementwise", before + ", " + after, ", function: add");
+        lines.Add(id + "_sum", "elementwise", fmt::format("{}, {}", before, after),
+                  ", function: add");
         after = id + "_sum";
       }
       before = after;
@@ -137,22 +138,22 @@ base::Expected<std::string> Space::WriteTransformer(const Choice& choice) const 
       lines.Add(id + role, "matmul", before, columns);
       lines.Add(id + role + "_heads", "reshape", id + role, split);
     }
-    lines.Add(id + "scores", "matmul", id + "query_heads, " + id + "key_heads",
+    lines.Add(id + "scores", "matmul", fmt::format("{0}query_heads, {0}key_heads", id),
               ", first_axes: [1, 0, 2], second_axes: [1, 2, 0]");
     lines.Add(id + "attention", "softmax", id + "scores", ", axis: 2");
-    lines.Add(id + "mixed", "matmul", id + "attention, " + id + "value_heads",
+    lines.Add(id + "mixed", "matmul", fmt::format("{0}attention, {0}value_heads", id),
               ", second_axes: [1, 0, 2], result_axes: [1, 0, 2]");
     lines.Add(id + "joined", "reshape", id + "mixed",
               fmt::format(", shape: [1, {}, {}]", sequence, width));
     lines.Add(id + "projected", "matmul", id + "joined", columns);
-    lines.Add(id + "attention_sum", "elementwise", before + ", " + id + "projected",
+    lines.Add(id + "attention_sum", "elementwise", fmt::format("{}, {}projected", before, id),
               ", function: add");
     lines.Add(id + "attention_norm", "layer_norm", id + "attention_sum", ", axis: 2");
     lines.Add(id + "widened", "matmul", id + "attention_norm",
               fmt::format(", columns: {}, activation: gelu",
                           width * ValueOf(choice, name + ".mlp_ratio")));
     lines.Add(id + "narrowed", "matmul", id + "widened", columns);
-    lines.Add(id + "sum", "elementwise", id + "attention_norm, " + id + "narrowed",
+    lines.Add(id + "sum", "elementwise", fmt::format("{0}attention_norm, {0}narrowed", id),
               ", function: add");
     lines.Add(id + "norm", "layer_norm", id + "sum", ", axis: 2");
     before = id + "norm";
