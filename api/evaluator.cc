@@ -172,9 +172,13 @@ class Evaluating {
 
   // The profiles other than the one without a plan need no search any more.
   std::vector<Evaluation> Settled(std::vector<Evaluation> found, size_t decided) const {
+    const bool is_proven = found[decided].outcome == Outcome::kInfeasible;
+    const std::string why =
+        std::string(is_proven ? "there is no plan on " : "no plan was found on ") +
+        content_.profiles[decided].Name();
     for (size_t i = 0; i < found.size(); ++i) {
       if (i == decided || found[i].searched) continue;
-      found[i].reason = "not planned: there is no plan on " + content_.profiles[decided].Name();
+      found[i].reason = "not planned: " + why;
     }
     return found;
   }

@@ -134,6 +134,20 @@ TEST(Evaluators, RefuseByBoundsWithoutASearch) {
   EXPECT_EQ(evaluator.Count().misses, 0);
 }
 
+// A search without an answer proves nothing, and no reason says that it does.
+TEST(Evaluators, SayThatNoPlanWasFoundWhereNoneIsRefuted) {
+  EvaluatorOptions options;
+  options.plan.budget = 1;
+  const Evaluator evaluator = Must(Evaluator::Make({Npu(), Small()}, options));
+  const Network network = Must(Network::Parse(Genes().Text()));
+  const double least = Must(LowerBounds(network, Npu())).front().second;
+  const auto found = Must(evaluator.EvaluateAtMost(network, {{{"latency", least * 1.01}}, {}}));
+  ASSERT_EQ(found[0].outcome, Outcome::kUnknown);
+  EXPECT_TRUE(found[0].searched);
+  EXPECT_EQ(found[1].outcome, Outcome::kUnknown);
+  EXPECT_THAT(found[1].reason, HasSubstr("not planned: no plan was found on "));
+}
+
 TEST(Evaluators, AreSharedByThreads) {
   EvaluatorOptions options;
   options.plan.max_operators = 1;
