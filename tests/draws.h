@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 // The number of random draws of a test. A sanitizer slows each draw about tenfold. It looks for
 // faults of memory and of threads, which few draws show, so a tenth of the draws is enough there.
 // Statistics over draws keep their thresholds.
@@ -18,6 +20,10 @@ constexpr int DrawsOf(int whole) {
 // The least number of draws of a kind that are seldom drawn: a tenth of the draws may hold less
 // than a tenth of them.
 constexpr int LeastOf(int whole) { return DrawsOf(whole) < whole ? whole / 20 : whole; }
+
+// Whether this is a run of `scripts/test long` (tessera_long_run in CMakeLists.txt), where a test
+// looks at all cases of which every other run takes a share.
+inline bool IsLongRun() { return std::getenv("TESSERA_LONG") != nullptr; }
 
 // For a test that leaves out draws without a statement: prints how many it used, and fails where
 // they are too few.

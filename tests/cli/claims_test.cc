@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,13 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/draws.h"
 
 // `tessera check` accepts no altered claim. The tests alter plans of many kinds entry by entry, and
 // every altered plan must be refused.
+//
+// Every run takes the first alterations of each kind of entry and one in four of the others;
+// `scripts/test long` takes all.
 //
 // The test skips the entries that plan/files/plan_files.h lists. It accepts a document that states
 // the same plan: reading and writing it gives the bytes of the original. No alteration of a value
@@ -234,6 +239,25 @@ Answer Judge(const Original& original, const Json& altered) {
   return Check(*plan, {}).violations.empty() ? Answer::kAccepted : Answer::kRefused;
 }
 
+// Decides which alterations a run takes: all in a long run, otherwise the first kAlways of each
+// pattern and one in kShare of the others.
+class Sample {
+ public:
+  bool Takes(const std::string& pattern) {
+    const size_t seen = seen_[pattern]++;
+    return IsLongRun() || seen < kAlways || seen % kShare == 0;
+  }
+
+  // Of tests that expect `whole` alterations in a long run.
+  static size_t Least(size_t whole) { return IsLongRun() ? whole : whole / kShare; }
+
+ private:
+  static constexpr size_t kAlways = 8;
+  static constexpr size_t kShare = 4;
+
+  std::map<std::string, size_t> seen_;
+};
+
 class ClaimsTest : public CommandLineTest {
  protected:
   ClaimsTest() {
@@ -271,9 +295,11 @@ class ClaimsTest : public CommandLineTest {
   void RunAltered(size_t least) const {
     const Json document = ReadJson("plan.json");
     size_t run = 0;
+    Sample sample;
     for (const Alteration& alteration : AlterationsOf(document)) {
       const std::string pattern = PatternOf(alteration);
       if (!pattern.starts_with("/subgraphs") && !pattern.starts_with("/lowering")) continue;
+      if (!sample.Takes(pattern)) continue;
       const base::Expected<plan::Plan> plan =
           plan::files::ReadPlanJson(Apply(document, alteration).dump(), "");
       if (!plan) continue;
@@ -282,10 +308,11 @@ class ClaimsTest : public CommandLineTest {
           << Describe(alteration);
     }
     fmt::print("{} altered plans run\n", run);
-    EXPECT_GE(run, least);
+    EXPECT_GE(run, Sample::Least(least));
   }
 
-  // Alters plan.json in at least `least` ways, exempt entries not counted. All plans guard the
+  // Alters plan.json in at least `least` ways (a share of them, see Sample), exempt entries not
+  // counted. All plans guard the
   // embedded network and profile by the same digest; of these, kSome takes one alteration of eight.
   void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
     Original original{ReadJson("plan.json"), ""};
@@ -299,6 +326,7 @@ class ClaimsTest : public CommandLineTest {
     size_t same = 0;
     size_t exempt = 0;
     size_t inputs_seen = 0;
+    Sample sample;
     for (const Alteration& alteration : AlterationsOf(original.document)) {
       const std::string pattern = PatternOf(alteration);
       if (IsExempt(pattern)) {
@@ -307,6 +335,7 @@ class ClaimsTest : public CommandLineTest {
       }
       const bool is_input = pattern.starts_with("/network") || pattern.starts_with("/profile");
       if (is_input && inputs == Inputs::kSome && ++inputs_seen % 8 != 0) continue;
+      if (!sample.Takes(pattern)) continue;
       ++altered;
       const Answer answer = Judge(original, Apply(original.document, alteration));
       // A plan without a lowering claims less, and is valid. So does one that was cut off without a
@@ -325,7 +354,7 @@ class ClaimsTest : public CommandLineTest {
           << Describe(alteration);
       EXPECT_FALSE(pattern.ends_with("/*")) << Describe(alteration);
     }
-    EXPECT_GE(altered - same, least);
+    EXPECT_GE(altered - same, Sample::Least(least));
     fmt::print("{} alterations refused; {} that spell out a default or leave it out, {} exempt\n",
                altered - same, same, exempt);
   }

@@ -12,8 +12,8 @@ using testing::Not;
 
 class PrefetchTest : public CommandLineTest {
  protected:
-  Outcome Plan(const Arguments& more) {
-    Arguments arguments = {"plan", Shipped("examples/networks/mobilenet_v2.yaml"), "--hw",
+  Outcome Plan(const Arguments& more, const std::string& network = "mobilenet_v2_035") {
+    Arguments arguments = {"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
                            Shipped("hw_profiles/tpu_like.yaml")};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
@@ -25,8 +25,8 @@ class PrefetchTest : public CommandLineTest {
 };
 
 TEST_F(PrefetchTest, GainsAndSaysSo) {
-  ASSERT_EQ(Plan({"--output", "plain.json"}).exit_code, 0);
-  const Outcome outcome = Plan({"--prefetch", "--output", "ahead.json"});
+  ASSERT_EQ(Plan({"--output", "plain.json"}, "mobilenet_v2").exit_code, 0);
+  const Outcome outcome = Plan({"--prefetch", "--output", "ahead.json"}, "mobilenet_v2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(CyclesIn(ReadJson("ahead.json")), CyclesIn(ReadJson("plain.json")));
   EXPECT_THAT(outcome.out, HasSubstr("resident, prefetched"));

@@ -58,7 +58,7 @@ TEST_F(ExplorationTest, SkippingChangesNoFront) {
   int skipped = 0;
   int monotone = 0;
   int planned = 0;
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 5; ++round) {
     std::string text =
         "schema: 1\nnetworks:\n  - {file: " + Shipped("examples/networks/patent_chain.yaml") +
         ", weight: 3";

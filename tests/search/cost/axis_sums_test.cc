@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/tiling.h"
+#include "tessera/tests/draws.h"
 #include "tessera/tests/graph/random_graph.h"
 
 // Products of sums along axes are never above what the tiles of a shape need, make and ask for,
@@ -122,11 +122,7 @@ class Comparison {
   int equal_ = 0;
 };
 
-// More for a long run: TESSERA_DRAWS.
-int Rounds() {
-  const char* draws = std::getenv("TESSERA_DRAWS");
-  return draws == nullptr ? 60'000 : std::atoi(draws);
-}
+int Rounds() { return IsLongRun() ? 5'000'000 : 60'000; }
 
 TEST(AxisSums, MultiplyToNoMoreThanTilesNeed) {
   Random random(2042);

@@ -23,7 +23,7 @@ namespace {
 using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 
-constexpr int kDraws = 200;
+constexpr int kDraws = 80;
 constexpr int kMostOperators = 12;
 
 int Draws() {
@@ -89,7 +89,7 @@ TEST(EveryPlan, OfWindowsOfMobileNetIsNoBetter) {
   text << std::ifstream(path).rdbuf();
   const auto network = graph::import::yaml::ReadNetwork(text.str(), path);
   ASSERT_TRUE(network);
-  for (int last = 59; last > 39; last -= 20 / DrawsOf(10)) {
+  for (int last = 59; last > 39; last -= 20 / DrawsOf(IsLongRun() ? 20 : 5)) {
     SCOPED_TRACE(last);
     const graph::Graph window = WindowOf(*network, {last - kMostOperators + 1, last});
     Profile profile = SmallMachine(DmaSteps::kDoubleBuffered, 200'000);

@@ -22,6 +22,7 @@
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/feasible_frontier.h"
+#include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 // Cuts every search off at its polls of the stop, one run for each of several polls. Only few polls
@@ -34,7 +35,10 @@ using problem::Status;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Runs of one search, spread evenly over its polls.
-constexpr int64_t kRuns = 32;
+int64_t Runs() { return IsLongRun() ? 32 : 12; }
+
+// A search that polls less than this many times would be no subject.
+constexpr int kLeastRuns = 10;
 
 // Polls between the request and the end: each task that no longer starts polls once, and each level
 // of calls polls a few times.
@@ -45,7 +49,7 @@ constexpr int64_t kMostAfter = 400;
 template <typename Run>
 int ForEachPoll(int64_t polls, const Run& run) {
   int runs = 0;
-  for (int64_t k = 1; k <= polls; k += std::max<int64_t>(1, polls / kRuns)) {
+  for (int64_t k = 1; k <= polls; k += std::max<int64_t>(1, polls / Runs())) {
     SCOPED_TRACE("stopped at poll " + std::to_string(k) + " of " + std::to_string(polls));
     const base::Stop stop(base::Stop::AtPoll{k});
     run(stop);
@@ -151,7 +155,7 @@ TEST(Stops, EndASearchForPartitionsAtEachPoll) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     runs += CutOffEverywhere(AnySubject(seed, {3, 5}, {120, 400}), KeepingWherePossible());
   }
-  EXPECT_GE(runs, 6 * 20);
+  EXPECT_GE(runs, 6 * kLeastRuns);
 }
 
 TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
@@ -160,10 +164,10 @@ TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
                         SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 300)};
   partition::answer::PartitionOptions options =
       KeepingWherePossible({.weights = {{"latency", 1}, {"peak", 1}}, .limits = {}});
-  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+  EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
   options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
   options.prefetch = true;
-  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+  EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
 }
 
 // The plan may be that of a related search, and the operators may not fit alone in the order of the
@@ -177,11 +181,11 @@ TEST(Stops, EndRelatedSearchesAtEachPoll) {
   const auto under = [](const std::string& metric) {
     return KeepingWherePossible({.weights = {{metric, 1}}, .limits = {{"latency", 1721}}});
   };
-  EXPECT_GE(CutOffEverywhere(six, under("power")), 20);
-  EXPECT_GE(CutOffEverywhere(six, under("bandwidth_average")), 20);
-  EXPECT_GE(CutOffEverywhere(six, under("off_chip_bytes")), 20);
+  EXPECT_GE(CutOffEverywhere(six, under("power")), kLeastRuns);
+  EXPECT_GE(CutOffEverywhere(six, under("bandwidth_average")), kLeastRuns);
+  EXPECT_GE(CutOffEverywhere(six, under("off_chip_bytes")), kLeastRuns);
   const partition::answer::PartitionOptions peak = KeepingWherePossible(Minimise("peak"));
-  EXPECT_GE(CutOffEverywhere(faults("order_of_outputs"), peak), 20);
+  EXPECT_GE(CutOffEverywhere(faults("order_of_outputs"), peak), kLeastRuns);
 }
 
 TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
@@ -198,7 +202,7 @@ TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
   const auto older = partition::SearchPartition(subject.graph, subject.profile, options);
   ASSERT_TRUE(older && older->plan);
   options.previous = &*older->plan;
-  EXPECT_GE(CutOffEverywhere(subject, options), 20);
+  EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
 }
 
 TEST(Stops, EndASearchForAFrontAtEachPoll) {
@@ -217,7 +221,7 @@ TEST(Stops, EndASearchForAFrontAtEachPoll) {
       EXPECT_EQ(front->refusal.status, Status::kUnknown);
     }
   });
-  EXPECT_GE(runs, 20);
+  EXPECT_GE(runs, kLeastRuns);
 }
 
 TEST(Stops, EndASearchForTilesAtEachPoll) {
@@ -300,7 +304,7 @@ TEST(Stops, EndASearchForOrdersAtEachPoll) {
   const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     EXPECT_FALSE(orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, stop));
   });
-  EXPECT_GE(runs, 20);
+  EXPECT_GE(runs, kLeastRuns);
   EXPECT_FALSE(orders::FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
 }
 
