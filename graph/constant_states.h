@@ -6,8 +6,9 @@
 
 namespace tessera::graph {
 
-// Whether the tensor is a constant that only elementwise operators use, as an operand of which
-// tiles may be read. A custom encoding cannot be read in tiles.
+// Whether the tensor is a constant that only elementwise operators use, with a shape that
+// broadcasts to their results, so that tiles of it may be read. A custom encoding cannot be read in
+// tiles.
 bool CanBeState(const Graph& graph, const Usage& usage, int tensor);
 
 // The same network with these constants as states without a next value: operands that something

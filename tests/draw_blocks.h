@@ -5,14 +5,15 @@
 
 namespace tessera::hw_profiles {
 
-// How an engine sums: taps of a kernel together, another form of sums, sets of weights that take
-// time of their own, groups of channels in the output stage.
+// How an engine sums: images at once, taps of a kernel together, another form of sums, sets of
+// weights that take time of their own, groups of channels in the output stage.
 inline void DrawSums(base::Random& random, Throughput& throughput) {
   if (random.Chance(0.3)) throughput.channel_group = random.Uniform(2, 4);
   if (!base::TraitsOf(throughput.kind).multiplies) return;
   if (random.Chance(0.5)) throughput.unroll.kernel_taps = random.Uniform(1, 4);
   if (random.Chance(0.5)) throughput.other_sums = {random.Uniform(1, 4), random.Uniform(1, 4)};
   if (random.Chance(0.5)) throughput.weight_steps = random.Uniform(1, 6);
+  if (random.Chance(0.3)) throughput.unroll.batch = random.Uniform(2, 4);
 }
 
 // Output blocks; sometimes too few bytes for any.

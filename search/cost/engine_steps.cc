@@ -19,7 +19,7 @@
 // The lanes of an unrolled batch form groups of out_rows * out_columns. A group works with one
 // matrix, and different groups may work with the same one. So rows are cut into pieces of a group,
 // and pieces of all matrices are dealt out to the groups. A convolution whose outputs read one
-// pixel each is such a product with one matrix.
+// pixel each is such a product with one matrix, so its pixels share all of these lanes.
 //
 // Which loops share lanes depends on the operator alone. If it depended on the tile, tiles could
 // together take fewer steps than the whole, and lower bounds would be wrong.
@@ -98,11 +98,13 @@ bool ReadsOnePixel(const Operator& op) {
 // The loops over batch, rows and columns.
 int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Throughput& throughput) {
   const Unroll& unroll = throughput.unroll;
-  if (ReadsOnePixel(op))
-    return StepsOfRows(1, Product({output[0], output[2], output[3]}), throughput);
-  return std::max(throughput.weight_steps,
-                  Product({Steps(output[0], unroll.batch), Steps(output[2], unroll.out_rows),
-                           Steps(output[3], unroll.out_columns)}));
+  const int64_t steps =
+      ReadsOnePixel(op)
+          ? Steps(Product({output[0], output[2], output[3]}),
+                  Product({unroll.batch, unroll.out_rows, unroll.out_columns}))
+          : Product({Steps(output[0], unroll.batch), Steps(output[2], unroll.out_rows),
+                     Steps(output[3], unroll.out_columns)});
+  return std::max(throughput.weight_steps, steps);
 }
 
 // Each channel has a filter of its own, so lanes do outputs of different channels only if each can

@@ -171,5 +171,56 @@ TEST(Sources, AreInTheNamespaceOfTheirFolder) {
   EXPECT_GT(found, 100);
 }
 
+std::string TextOf(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Sources, StateTheirLicence) {
+  const std::string line = "SPDX-License-Identifier: Apache-2.0";
+  const std::set<std::string> extensions = {".h", ".cc", ".c", ".cpp", ".py"};
+  int found = 0;
+  for (const char* folder :
+       {"api", "base", "bench", "cli", "encoder", "examples", "explore", "graph", "hw_profiles",
+        "integrations", "plan", "problem", "python", "report", "search", "serve", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_FOLDER) / folder)) {
+      if (!extensions.contains(entry.path().extension())) continue;
+      const std::string text = TextOf(entry.path());
+      if (text.empty()) continue;
+      EXPECT_TRUE(text.starts_with("// " + line + "\n") || text.starts_with("# " + line + "\n") ||
+                  (text.starts_with("#!") && text.find('\n') + 1 == text.find("# " + line)))
+          << entry.path() << " does not begin with " << line;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 500);
+}
+
+// docs/licences.md names every package that a build installs, and every profile of an accelerator.
+TEST(Licences, AreOfEveryPackageAndProfile) {
+  const fs::path root = SOURCE_FOLDER;
+  const std::string page = TextOf(root / "docs/licences.md");
+  const std::string script = TextOf(root / "scripts/install-packages");
+  const std::regex package("\\b(lib[a-z0-9-]+-dev|python3-[a-z]+)\\b");
+  int found = 0;
+  for (std::sregex_iterator at(script.begin(), script.end(), package), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    // Parts of Python and of LLVM itself.
+    if (std::set<std::string>{"python3-dev", "python3-pip", "python3-setuptools", "python3-wheel",
+                              "python3-venv"}
+            .contains(name))
+      continue;
+    EXPECT_NE(page.find(name), std::string::npos) << name;
+    ++found;
+  }
+  EXPECT_GT(found, 15);
+  for (const auto& entry : fs::directory_iterator(root / "hw_profiles")) {
+    if (entry.path().extension() != ".yaml") continue;
+    EXPECT_NE(page.find('`' + entry.path().stem().string() + '`'), std::string::npos)
+        << entry.path();
+  }
+}
+
 }  // namespace
 }  // namespace tessera::architecture
