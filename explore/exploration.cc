@@ -188,13 +188,10 @@ class Run {
     }
   }
 
-  // The sum of the logarithms of the least values: the points near the origin, in any units.
-  double PriorityOf(size_t point) const {
+  double PriorityOfPoint(size_t point) const {
     double sum = 0;
-    for (size_t network = 0; network < spec_.networks.size(); ++network) {
-      const Pair& pair = result_.PairAt(network, point);
-      for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
-    }
+    for (size_t network = 0; network < spec_.networks.size(); ++network)
+      sum += PriorityOf(result_.PairAt(network, point));
     return sum;
   }
 
@@ -204,7 +201,7 @@ class Run {
     if (options_.chooser != nullptr) return AskChooser();
     std::vector<std::pair<double, size_t>> order;
     for (size_t point = 0; point < CountPoints(); ++point) {
-      if (HasOpenPair(point)) order.emplace_back(PriorityOf(point), point);
+      if (HasOpenPair(point)) order.emplace_back(PriorityOfPoint(point), point);
     }
     std::sort(order.begin(), order.end());
     std::vector<size_t> round;
@@ -221,8 +218,9 @@ class Run {
 
   std::vector<size_t> AskChooser() {
     top_.reset();
-    const auto most = static_cast<size_t>(
-        std::ceil(options_.most_share * static_cast<double>(result_.pairs.size())));
+    constexpr double kRoundingError = 1e-9;  // 0.29 * 100 is less than 29
+    const double share = options_.most_share * static_cast<double>(result_.pairs.size());
+    const auto most = static_cast<size_t>(std::max(1.0, std::floor(share + kRoundingError)));
     const auto planned = static_cast<size_t>(
         std::count_if(result_.pairs.begin(), result_.pairs.end(),
                       [](const Pair& pair) { return pair.settled == Settled::kPlanned; }));
@@ -386,6 +384,13 @@ class Run {
 };
 
 }  // namespace
+
+double PriorityOf(const Pair& pair) {
+  constexpr double kLeastValue = 1e-30;
+  double sum = 0;
+  for (const double value : pair.least) sum += std::log(std::fmax(value, kLeastValue));
+  return sum;
+}
 
 std::string_view NameOf(Settled settled) {
   static constexpr std::array<std::string_view, 5> kNames = {"open", "planned", "bound", "monotone",

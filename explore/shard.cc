@@ -49,12 +49,6 @@ class PieceChooser final : public Chooser {
   }
 
  private:
-  static double PriorityOf(const Pair& pair) {
-    double sum = 0;
-    for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
-    return sum;
-  }
-
   // Looks only after another process wrote.
   std::vector<size_t> KnownToOthers(const Exploration& so_far) {
     std::vector<size_t> known;
