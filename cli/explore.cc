@@ -327,9 +327,7 @@ class ExploreCommand final : public Command {
     for (const Json& profile : document.at("profiles")) {
       const Json& set = profile.at("set");
       if (set.contains("found")) return ExitCode::kAnswer;
-      const int64_t next =
-          set.value("insufficient", int64_t{0}) + profile.at("step").get<int64_t>();
-      is_open = is_open || next <= profile.at("to").get<int64_t>();
+      is_open = is_open || !set.value("none_suffices", false);
     }
     return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
   }
