@@ -132,12 +132,11 @@ class Run {
     }
   }
 
-  // Whether the network has no plan on this point, as far as that is known.
+  // Whether it is proven that the network has no plan on this point.
   static bool HasNoPlan(const Pair& pair) {
     return pair.is_infeasible || pair.settled == Settled::kRefused ||
-           (pair.settled == Settled::kPlanned &&
-            std::none_of(pair.answers.begin(), pair.answers.end(),
-                         [](const Answer& answer) { return answer.HasPlan(); }));
+           std::any_of(pair.answers.begin(), pair.answers.end(),
+                       [](const Answer& answer) { return answer.outcome == "infeasible"; });
   }
 
   // The least values of the set's point at which all plans minimise this metric.
@@ -156,22 +155,25 @@ class Run {
     return sums;
   }
 
-  // Whether the set's points there cannot be on its front.
-  bool IsSetSettled(size_t point) const {
-    if (!spec_.wants_set_front) return true;
+  // Why the set's points there cannot be on its front; nullopt if they may be.
+  std::optional<std::string> WhySetIsSettled(size_t point) const {
+    if (!spec_.wants_set_front) return "the set has no front";
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
-      if (HasNoPlan(result_.PairAt(network, point))) return true;
+      if (HasNoPlan(result_.PairAt(network, point)))
+        return fmt::format("'{}' has no plan here, so the set has none",
+                           spec_.networks[network].name);
     }
     for (size_t metric = 0; metric < spec_.metrics.size(); ++metric) {
-      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr) return false;
+      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr)
+        return std::nullopt;
     }
-    return true;
+    return "its lower bounds are dominated by points of the set";
   }
 
   void SettleByBounds() {
     for (size_t point = 0; point < CountPoints(); ++point) {
-      const bool is_set_settled = IsSetSettled(point);
-      for (size_t network = 0; network < spec_.networks.size() && is_set_settled; ++network) {
+      const std::optional<std::string> why = WhySetIsSettled(point);
+      for (size_t network = 0; network < spec_.networks.size() && why; ++network) {
         Pair& pair = PairAt(network, point);
         if (!pair.IsOpen()) continue;
         const FrontPoint* dominator = nullptr;
@@ -181,7 +183,7 @@ class Run {
         }
         pair.settled = pair.from.empty() ? Settled::kBound : Settled::kMonotone;
         pair.reason = dominator == nullptr
-                          ? "its lower bounds are dominated by points of the set"
+                          ? *why
                           : fmt::format("its lower bounds are dominated by point {}, {} minimised",
                                         dominator->point, dominator->metric);
       }
