@@ -233,6 +233,13 @@ class ExploreCommand final : public Command {
           "--adaptive; ask these of the merged store");
       return ExitCode::kUsage;
     }
+    if (shard_.IsGiven() && (!outputs_.empty() || format_.IsJson())) {
+      console.Note(
+          "explore: a piece of --shard has no document for --output or --format json; unite the "
+          "stores with `tessera explore merge`, then run `tessera explore SPEC --store` with the "
+          "merged store and these options");
+      return ExitCode::kUsage;
+    }
     for (const std::string& output : outputs_) {
       const std::string suffix = base::SuffixOf(output);
       const bool is_table = suffix == ".csv" || suffix == ".html";
