@@ -233,6 +233,13 @@ class ExploreCommand final : public Command {
           "--adaptive; ask these of the merged store");
       return ExitCode::kUsage;
     }
+    if (shard_.IsGiven() && (!outputs_.empty() || format_.IsJson())) {
+      console.Note(
+          "explore: a piece of --shard has no document for --output or --format json; unite the "
+          "stores with `tessera explore merge`, then run `tessera explore SPEC --store` with the "
+          "merged store and these options");
+      return ExitCode::kUsage;
+    }
     for (const std::string& output : outputs_) {
       const std::string suffix = base::SuffixOf(output);
       const bool is_table = suffix == ".csv" || suffix == ".html";
@@ -327,9 +334,7 @@ class ExploreCommand final : public Command {
     for (const Json& profile : document.at("profiles")) {
       const Json& set = profile.at("set");
       if (set.contains("found")) return ExitCode::kAnswer;
-      const int64_t next =
-          set.value("insufficient", int64_t{0}) + profile.at("step").get<int64_t>();
-      is_open = is_open || next <= profile.at("to").get<int64_t>();
+      is_open = is_open || !set.value("none_suffices", false);
     }
     return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;
   }

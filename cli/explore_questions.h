@@ -24,7 +24,7 @@ class ExploreQuestions {
 
   // Whether nothing but the pairs and their fronts is asked for.
   bool AreOfPairs() const {
-    return WantsFront() && !request_.marginal && request_.uncertainty == 0 && !request_.adaptive;
+    return WantsFront() && !request_.marginal && !request_.uncertainty && !request_.adaptive;
   }
 
  private:

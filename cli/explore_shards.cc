@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -106,6 +107,22 @@ ExitCode ShardChoice::Run(Console& console, const explore::Spec& spec, const std
   return (*report)->failed.empty() ? ExitCode::kAnswer : ExitCode::kIncomplete;
 }
 
+namespace {
+
+// A set without a front needs a network at each point that is proven to have no plan there.
+bool IsSetInfeasible(const Json& document) {
+  std::set<size_t> without;
+  for (const Json& pair : document.at("pairs")) {
+    bool is_infeasible = pair.value("outcome", "") == "infeasible";
+    for (const Json& answer : pair.value("answers", Json::array()))
+      is_infeasible = is_infeasible || answer.at("outcome") == "infeasible";
+    if (is_infeasible) without.insert(pair.at("point").get<size_t>());
+  }
+  return without.size() == document.at("points").size();
+}
+
+}  // namespace
+
 ExitCode CodeOfExploration(const Json& document) {
   bool is_open = false;
   bool has_plan = false;
@@ -116,6 +133,10 @@ ExitCode CodeOfExploration(const Json& document) {
       has_plan = has_plan || answer.contains("metrics");
       is_open = is_open || answer.at("outcome") != "infeasible";
     }
+  }
+  if (document.contains("set_front") && document.at("fronts").empty()) {
+    has_plan = !document.at("set_front").empty();
+    is_open = !IsSetInfeasible(document);
   }
   if (has_plan) return ExitCode::kAnswer;
   return is_open ? ExitCode::kLimit : ExitCode::kInfeasible;

@@ -30,7 +30,8 @@ class ShardChoice {
 };
 
 // The code of a finished exploration: 0 if some pair has a plan, 20 if it is proven that none has
-// one, and 11 if an answer failed.
+// one, and 11 if an answer failed. Where only the set has a front, its points take the place of
+// pairs.
 ExitCode CodeOfExploration(const explore::Json& document);
 
 std::unique_ptr<ExplorePart> MakeMergePart(CLI::App& app);

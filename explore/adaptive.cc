@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -28,7 +29,8 @@
 // Volumes are those of logarithms within the box of all bounds, counted by points of a Halton
 // sequence, so that any number of objectives will do. The gain of the bounds themselves counts a
 // little, the more the farther the planned pairs are, so that what is not known is looked at. Near
-// pairs without a plan make a plan less likely.
+// pairs without a plan make a plan less likely. A pair with a bound that is no number, as of
+// "-latency", promises nothing: such pairs come last, by their priority.
 //
 // Nothing here is random, and a choice depends on the rounds before it only. What is settled by
 // bounds costs nothing and does not count.
@@ -42,6 +44,7 @@ constexpr double kLeastDistance = 0.05;
 constexpr double kLeastValue = 1e-30;
 constexpr double kMargin = 0.1;  // of the box beyond its greatest values
 
+// For predictions only: what has no logarithm counts as next to nothing.
 double LogOf(double value) { return std::log(std::max(value, kLeastValue)); }
 
 Values LogsOf(const Values& values) {
@@ -61,13 +64,17 @@ Values BestOf(const Pair& pair) {
   return best;
 }
 
-bool MayHavePlan(const Pair& pair) {
-  return pair.settled != Settled::kRefused && !pair.is_infeasible && !pair.least.empty() &&
-         std::all_of(pair.least.begin(), pair.least.end(),
-                     [](double value) { return std::isfinite(value); });
+bool HasFiniteBounds(const Pair& pair) {
+  return !pair.least.empty() && std::all_of(pair.least.begin(), pair.least.end(),
+                                            [](double value) { return std::isfinite(value); });
 }
 
-// The corners of the box: of all bounds and all that was found, in logarithms.
+bool MayHavePlan(const Pair& pair) {
+  return pair.settled != Settled::kRefused && !pair.is_infeasible && HasFiniteBounds(pair);
+}
+
+// The corners of the box: of all bounds and all that was found, in logarithms. Empty if there are
+// none of both.
 struct Box {
   Values low;
   Values high;
@@ -106,7 +113,7 @@ double Halton(size_t index, size_t base) {
 std::vector<Values> SamplesIn(const Box& box) {
   static constexpr std::array<size_t, 8> kPrimes = {2, 3, 5, 7, 11, 13, 17, 19};
   std::vector<Values> samples;
-  for (size_t i = 1; i <= kSamples; ++i) {
+  for (size_t i = 1; i <= kSamples && !box.low.empty(); ++i) {
     Values& sample = samples.emplace_back();
     for (size_t axis = 0; axis < box.low.size(); ++axis)
       sample.push_back(box.low[axis] + (box.high[axis] - box.low[axis]) *
@@ -138,6 +145,7 @@ class Expectation {
 
   double GainOf(size_t point) const {
     const Pair& pair = exploration_.PairAt(network_, point);
+    if (!HasFiniteBounds(pair)) return 0;
     const std::vector<Near> near = NearestTo(point);
     const double distance = near.empty() ? 1 : near.front().distance;
     return ChanceOfPlan(near) *
@@ -147,7 +155,8 @@ class Expectation {
 
   // The prediction counts as found from now on.
   void TakePrediction(size_t point) {
-    Take(Predict(exploration_.PairAt(network_, point), NearestTo(point)));
+    const Pair& pair = exploration_.PairAt(network_, point);
+    if (HasFiniteBounds(pair)) Take(Predict(pair, NearestTo(point)));
     planned_.emplace_back(point, Values());
   }
 
@@ -221,8 +230,9 @@ class Expectation {
     double weights = 0;
     for (const Near& each : near) {
       const auto& [point, best] = planned_[each.planned];
-      if (best.empty()) continue;
-      const Values bounds = LogsOf(exploration_.PairAt(network_, point).least);
+      const Pair& planned = exploration_.PairAt(network_, point);
+      if (best.empty() || !HasFiniteBounds(planned)) continue;
+      const Values bounds = LogsOf(planned.least);
       for (size_t axis = 0; axis < logs.size(); ++axis)
         sums[axis] += each.Weight() * std::max(0.0, LogOf(best[axis]) - bounds[axis]);
       weights += each.Weight();
@@ -242,6 +252,62 @@ class Expectation {
 size_t OpenPairsOf(const Exploration& exploration) {
   return static_cast<size_t>(std::count_if(exploration.pairs.begin(), exploration.pairs.end(),
                                            [](const Pair& pair) { return pair.IsOpen(); }));
+}
+
+// Whether nothing is proven of what the pair may add to the front of its network. Where networks
+// have no fronts, a pair is also settled by points of the set, which say nothing about them.
+bool MayAdd(const Spec& spec, const Pair& pair) {
+  if (pair.IsOpen()) return true;
+  return !spec.wants_network_fronts && !pair.is_infeasible &&
+         (pair.settled == Settled::kBound || pair.settled == Settled::kMonotone);
+}
+
+// Why these figures of the objectives have no logarithms; empty if they do.
+std::string WhyNoLogs(const Spec& spec, const Values& values, std::string_view what) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) && values[i] > 0) continue;
+    return fmt::format("{} of '{}' is {}", what, spec.objectives[i].name,
+                       std::isfinite(values[i]) ? "not above 0" : "not finite");
+  }
+  return "";
+}
+
+Json GapOf(const Spec& spec, const Exploration& exploration, size_t network) {
+  std::vector<Values> found;
+  std::vector<Values> possible;
+  std::string reason;
+  int64_t planned = 0;
+  int64_t open = 0;
+  const auto take = [&](const Values& values, std::string_view what, std::vector<Values>& list) {
+    if (reason.empty()) reason = WhyNoLogs(spec, values, what);
+    list.push_back(LogsOf(values));
+  };
+  for (size_t point = 0; point < exploration.points.size(); ++point) {
+    const Pair& pair = exploration.PairAt(network, point);
+    planned += pair.settled == Settled::kPlanned ? 1 : 0;
+    open += pair.IsOpen() ? 1 : 0;
+    for (const Values& values : pair.values) {
+      if (!values.empty()) take(values, "a value", found);
+    }
+    if (MayAdd(spec, pair)) take(pair.least, "a lower bound of an open pair", possible);
+  }
+  Json json = {{"planned", planned}, {"open", open}, {"hypervolume_at_least", 1}};
+  if (possible.empty()) return json;
+  if (!reason.empty()) {
+    json["hypervolume_at_least"] = nullptr;
+    json["reason"] = reason;
+    return json;
+  }
+  const Box box = BoxOf(exploration, network);
+  possible.insert(possible.end(), found.begin(), found.end());
+  json["hypervolume_at_least"] =
+      std::min(1.0, Hypervolume(found, box.high) / Hypervolume(possible, box.high));
+  return json;
+}
+
+// Rounded down, as it is a claim.
+std::string PercentText(double share) {
+  return fmt::format("{:.2f} %", std::floor(share * 10'000) / 100);
 }
 
 }  // namespace
@@ -268,15 +334,18 @@ std::vector<size_t> ExpectedGain::Choose(const Exploration& so_far, size_t most)
     const size_t last = spec_.wants_set_front ? networks : first + 1;
     ++turn;
     std::optional<size_t> best;
-    double most_gain = -1;
+    std::pair<double, double> most_promising;  // the gain, then the priority
     for (size_t point = 0; point < points; ++point) {
-      double gain = -1;
+      std::pair<double, double> promise;
+      bool has_open_pair = false;
       for (size_t network = first; network < last; ++network) {
-        if (is_open(network, point))
-          gain = std::max(gain, 0.0) + expectations[network].GainOf(point);
+        if (!is_open(network, point)) continue;
+        has_open_pair = true;
+        promise.first += expectations[network].GainOf(point);
+        promise.second -= PriorityOf(so_far.PairAt(network, point));
       }
-      if (gain <= most_gain) continue;
-      most_gain = gain;
+      if (!has_open_pair || (best && promise <= most_promising)) continue;
+      most_promising = promise;
       best = point;
     }
     idle = best ? 0 : idle + 1;
@@ -301,28 +370,8 @@ base::Expected<std::optional<Exploration>> ExploreAdaptively(const Spec& spec, c
 
 Json GapJson(const Spec& spec, const Exploration& exploration, double share) {
   Json json = {{"share", share}, {"networks", Json::object()}};
-  for (size_t network = 0; network < spec.networks.size(); ++network) {
-    const Box box = BoxOf(exploration, network);
-    std::vector<Values> found;
-    std::vector<Values> possible;
-    int64_t planned = 0;
-    int64_t open = 0;
-    for (size_t point = 0; point < exploration.points.size(); ++point) {
-      const Pair& pair = exploration.PairAt(network, point);
-      planned += pair.settled == Settled::kPlanned ? 1 : 0;
-      for (const Values& values : pair.values) {
-        if (!values.empty()) found.push_back(LogsOf(values));
-      }
-      if (!pair.IsOpen()) continue;
-      ++open;
-      if (MayHavePlan(pair)) possible.push_back(LogsOf(pair.least));
-    }
-    possible.insert(possible.end(), found.begin(), found.end());
-    const double now = Hypervolume(found, box.high);
-    const double most = Hypervolume(possible, box.high);
-    json["networks"][spec.networks[network].name] = {
-        {"planned", planned}, {"open", open}, {"hypervolume_at_least", most > 0 ? now / most : 1}};
-  }
+  for (size_t network = 0; network < spec.networks.size(); ++network)
+    json["networks"][spec.networks[network].name] = GapOf(spec, exploration, network);
   return json;
 }
 
@@ -330,10 +379,16 @@ std::string DescribeGap(const Json& document) {
   const Json& adaptive = document.at("adaptive");
   std::vector<std::vector<std::string>> rows = {
       {"network", "planned", "not looked at", "hypervolume, at least"}};
-  for (const auto& [network, gap] : adaptive.at("networks").items())
+  std::string reasons;
+  for (const auto& [network, gap] : adaptive.at("networks").items()) {
+    const Json& least = gap.at("hypervolume_at_least");
     rows.push_back({network, Short(gap.at("planned")), Short(gap.at("open")),
-                    fmt::format("{:.2f} %", gap.at("hypervolume_at_least").get<double>() * 100)});
-  return "\nhow much of the best possible front was found\n" + AlignedTable(rows);
+                    least.is_null() ? "unknown" : PercentText(least)});
+    if (least.is_null())
+      reasons += fmt::format("no gap can be stated for {}: {}\n", network,
+                             gap.at("reason").get<std::string>());
+  }
+  return "\nhow much of the best possible front was found\n" + AlignedTable(rows) + reasons;
 }
 
 }  // namespace tessera::explore

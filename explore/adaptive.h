@@ -30,9 +30,10 @@ class ExpectedGain : public Chooser {
   const Spec& spec_;
 };
 
-// Of each network, the hypervolume of what was found as a share of what it would be if the open
-// pairs reached all their lower bounds at once: the gap is proven, and 1 says that nothing is
-// missing. Axes are logarithms.
+// Of each network, "hypervolume_at_least": the hypervolume of what was found as a share of what it
+// would be if the open pairs reached all their lower bounds at once. The gap is proven, and 1 says
+// that nothing is missing. Axes are logarithms. It is null, with a "reason", where some pair is
+// open and a figure has no logarithm.
 Json GapJson(const Spec& spec, const Exploration& exploration, double share);
 
 // `document`: of the exploration, with its "adaptive".

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,11 +33,16 @@ class Attempts {
   // The question is answered, or its attempt was cancelled.
   void End(const std::string& key) const;
 
-  // Forgets all answers "failed" and all notes, so that the questions are asked again.
-  void Forget() const;
+  // Forgets the answers "failed" and the notes of these questions, so that they are asked again,
+  // and what became stale by it.
+  void Forget(const std::set<std::string>& keys) const;
 
  private:
   const Store& store_;
 };
+
+// Removes finished explorations that state a failure which the answers of the store do not state
+// any more: the question was answered since, or is to be asked again.
+void DropStaleResults(const Store& store);
 
 }  // namespace tessera::explore

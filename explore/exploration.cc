@@ -132,12 +132,11 @@ class Run {
     }
   }
 
-  // Whether the network has no plan on this point, as far as that is known.
+  // Whether it is proven that the network has no plan on this point.
   static bool HasNoPlan(const Pair& pair) {
     return pair.is_infeasible || pair.settled == Settled::kRefused ||
-           (pair.settled == Settled::kPlanned &&
-            std::none_of(pair.answers.begin(), pair.answers.end(),
-                         [](const Answer& answer) { return answer.HasPlan(); }));
+           std::any_of(pair.answers.begin(), pair.answers.end(),
+                       [](const Answer& answer) { return answer.outcome == "infeasible"; });
   }
 
   // The least values of the set's point at which all plans minimise this metric.
@@ -156,22 +155,25 @@ class Run {
     return sums;
   }
 
-  // Whether the set's points there cannot be on its front.
-  bool IsSetSettled(size_t point) const {
-    if (!spec_.wants_set_front) return true;
+  // Why the set's points there cannot be on its front; nullopt if they may be.
+  std::optional<std::string> WhySetIsSettled(size_t point) const {
+    if (!spec_.wants_set_front) return "the set has no front";
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
-      if (HasNoPlan(result_.PairAt(network, point))) return true;
+      if (HasNoPlan(result_.PairAt(network, point)))
+        return fmt::format("'{}' has no plan here, so the set has none",
+                           spec_.networks[network].name);
     }
     for (size_t metric = 0; metric < spec_.metrics.size(); ++metric) {
-      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr) return false;
+      if (result_.set_front.FindDominator(LeastOfSet(point, metric)) == nullptr)
+        return std::nullopt;
     }
-    return true;
+    return "its lower bounds are dominated by points of the set";
   }
 
   void SettleByBounds() {
     for (size_t point = 0; point < CountPoints(); ++point) {
-      const bool is_set_settled = IsSetSettled(point);
-      for (size_t network = 0; network < spec_.networks.size() && is_set_settled; ++network) {
+      const std::optional<std::string> why = WhySetIsSettled(point);
+      for (size_t network = 0; network < spec_.networks.size() && why; ++network) {
         Pair& pair = PairAt(network, point);
         if (!pair.IsOpen()) continue;
         const FrontPoint* dominator = nullptr;
@@ -181,20 +183,17 @@ class Run {
         }
         pair.settled = pair.from.empty() ? Settled::kBound : Settled::kMonotone;
         pair.reason = dominator == nullptr
-                          ? "its lower bounds are dominated by points of the set"
+                          ? *why
                           : fmt::format("its lower bounds are dominated by point {}, {} minimised",
                                         dominator->point, dominator->metric);
       }
     }
   }
 
-  // The sum of the logarithms of the least values: the points near the origin, in any units.
-  double PriorityOf(size_t point) const {
+  double PriorityOfPoint(size_t point) const {
     double sum = 0;
-    for (size_t network = 0; network < spec_.networks.size(); ++network) {
-      const Pair& pair = result_.PairAt(network, point);
-      for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
-    }
+    for (size_t network = 0; network < spec_.networks.size(); ++network)
+      sum += PriorityOf(result_.PairAt(network, point));
     return sum;
   }
 
@@ -204,7 +203,7 @@ class Run {
     if (options_.chooser != nullptr) return AskChooser();
     std::vector<std::pair<double, size_t>> order;
     for (size_t point = 0; point < CountPoints(); ++point) {
-      if (HasOpenPair(point)) order.emplace_back(PriorityOf(point), point);
+      if (HasOpenPair(point)) order.emplace_back(PriorityOfPoint(point), point);
     }
     std::sort(order.begin(), order.end());
     std::vector<size_t> round;
@@ -221,8 +220,9 @@ class Run {
 
   std::vector<size_t> AskChooser() {
     top_.reset();
-    const auto most = static_cast<size_t>(
-        std::ceil(options_.most_share * static_cast<double>(result_.pairs.size())));
+    constexpr double kRoundingError = 1e-9;  // 0.29 * 100 is less than 29
+    const double share = options_.most_share * static_cast<double>(result_.pairs.size());
+    const auto most = static_cast<size_t>(std::max(1.0, std::floor(share + kRoundingError)));
     const auto planned = static_cast<size_t>(
         std::count_if(result_.pairs.begin(), result_.pairs.end(),
                       [](const Pair& pair) { return pair.settled == Settled::kPlanned; }));
@@ -386,6 +386,13 @@ class Run {
 };
 
 }  // namespace
+
+double PriorityOf(const Pair& pair) {
+  constexpr double kLeastValue = 1e-30;
+  double sum = 0;
+  for (const double value : pair.least) sum += std::log(std::fmax(value, kLeastValue));
+  return sum;
+}
 
 std::string_view NameOf(Settled settled) {
   static constexpr std::array<std::string_view, 5> kNames = {"open", "planned", "bound", "monotone",

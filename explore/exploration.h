@@ -46,6 +46,10 @@ struct Pair {
   bool IsOpen() const { return settled == Settled::kOpen; }
 };
 
+// The sum of the logarithms of the least values: low for pairs near the origin, in any units. Pairs
+// with the least priority come first.
+double PriorityOf(const Pair& pair);
+
 // A finished exploration.
 struct Exploration {
   std::vector<Point> points;
@@ -76,8 +80,8 @@ struct RunOptions {
   Canceller canceller = {};
   std::optional<int64_t> memory_limit = {};  // bytes that the process holds
   bool plan_all = false;                     // skip nothing
-  // Chooses what is planned next, and ends when this share of the pairs is planned. Not set: pairs
-  // with the least bounds come first, and all are settled.
+  // Chooses what is planned next, and ends when this share of the pairs is planned, rounded down,
+  // but at least one. Not set: pairs with the least bounds come first, and all are settled.
   Chooser* chooser = nullptr;
   double most_share = 1;
   const Attempts* attempts = nullptr;  // PlannerOptions::attempts

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,8 +23,18 @@
 //
 // That more is better only guides the bisections. Each end is what was proven or found at that very
 // value, so the interval holds whether or not it is so. Cost: two plans for each bit of the range.
+//
+// Where the last value does not suffice, one in the middle may, as for the size of requests: too
+// small ones are many, and too large ones end in half a burst. So the range is halved again and
+// again until a value suffices, or all are proven not to. Only then is it claimed that none does.
+// Most values need no plan for that: bounds prove it, or an end that is at least as good.
 namespace tessera::explore {
 namespace {
+
+// Of the values between ends that do not suffice: so many are looked at, and so many planned.
+constexpr size_t kMostBetween = 1024;
+constexpr size_t kMostPlansBetween = 16;
+constexpr size_t kBatch = 64;
 
 enum class Verdict { kOpen, kInsufficient, kSufficient };
 
@@ -126,13 +136,17 @@ class Bisection {
   int64_t ValueAt(int64_t index) const { return range_.least + index * range_.step; }
   int64_t Last() const { return (range_.most - range_.least) / range_.step; }
 
+  Json ProfileWith(int64_t index) const {
+    Json profile = base_->document;
+    SetEntries(profile, FindPlaces(profile, path_), ValueAt(index));
+    return profile;
+  }
+
   // nullptr if the call was cancelled.
   base::Expected<const Trial*> Try(size_t network, int64_t index) {
     const auto key = std::pair(network, index);
     if (const auto known = trials_.find(key); known != trials_.end()) return &known->second;
-    Json profile = base_->document;
-    SetEntries(profile, FindPlaces(profile, path_), ValueAt(index));
-    if (auto fault = variants_.Load({profile})) return base::Unexpected(*fault);
+    if (auto fault = variants_.Load({ProfileWith(index)})) return base::Unexpected(*fault);
     Trial trial;
     if (const std::string* fault = variants_.FaultOf(0)) {
       trial.reason = *fault;
@@ -175,6 +189,16 @@ class Bisection {
     return std::optional(downwards ? high : low);
   }
 
+  // The greatest value below `top` that was tried and is proven insufficient.
+  std::optional<int64_t> GreatestInsufficient(size_t network, int64_t top) const {
+    std::optional<int64_t> greatest;
+    for (const auto& [key, trial] : trials_) {
+      if (key.first == network && key.second < top && trial.verdict == Verdict::kInsufficient)
+        greatest = key.second;
+    }
+    return greatest;
+  }
+
   base::Expected<std::optional<Ends>> FindEnds(size_t network) {
     Ends ends;
     const base::Expected<const Trial*> first = Try(network, 0);
@@ -182,30 +206,124 @@ class Bisection {
         first && *first != nullptr ? Try(network, Last()) : first;
     if (!last) return base::Unexpected(last.error());
     if (*last == nullptr) return std::optional<Ends>();
-    if ((*first)->verdict == Verdict::kSufficient) ends.found = 0;
-    if ((*first)->verdict == Verdict::kInsufficient) ends.insufficient = 0;
-    if ((*last)->verdict == Verdict::kInsufficient) ends.insufficient = Last();
-    if (ends.found == 0 || ends.insufficient == Last()) return std::optional(ends);
-    int64_t top = Last();
+    int64_t low = 0;
+    if ((*first)->verdict == Verdict::kSufficient) {
+      ends.found = 0;
+      return std::optional(ends);
+    }
     if ((*last)->verdict == Verdict::kSufficient) {
-      const auto found = Bisect(network, 0, Last(), Verdict::kSufficient, true);
+      ends.found = Last();
+    } else {
+      const auto between = SearchBetween(network);
+      if (!between) return base::Unexpected(between.error());
+      if (variants_.IsCancelled()) return std::optional<Ends>();
+      ends.found = *between;
+      low = GreatestInsufficient(network, ends.found.value_or(0)).value_or(0);
+    }
+    if (ends.found) {
+      const auto found = Bisect(network, low, *ends.found, Verdict::kSufficient, true);
       if (!found) return base::Unexpected(found.error());
       if (!*found) return std::optional<Ends>();
       ends.found = **found;
-      top = **found;
     }
-    if (ends.insufficient) {
-      // What the first bisection proved is a better begin.
-      for (const auto& [key, trial] : trials_) {
-        if (key.first == network && key.second < top && trial.verdict == Verdict::kInsufficient)
-          ends.insufficient = std::max(*ends.insufficient, key.second);
-      }
-      const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);
-      if (!proven) return base::Unexpected(proven.error());
-      if (!*proven) return std::optional<Ends>();
-      ends.insufficient = **proven;
-    }
+    const int64_t top = ends.found.value_or(Last());
+    // What was proven on the way is a better begin.
+    ends.insufficient = GreatestInsufficient(network, ends.found.value_or(Last() + 1));
+    if (!ends.insufficient || *ends.insufficient == Last()) return std::optional(ends);
+    const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);
+    if (!proven) return base::Unexpected(proven.error());
+    if (!*proven) return std::optional<Ends>();
+    ends.insufficient = **proven;
     return std::optional(ends);
+  }
+
+  // The values between the first and the last one, the middle first, then the middles of both
+  // halves, and so on.
+  std::vector<int64_t> ValuesBetween() const {
+    std::vector<std::pair<int64_t, int64_t>> gaps = {{0, Last()}};
+    std::vector<int64_t> order;
+    for (size_t i = 0; i < gaps.size() && order.size() < kMostBetween; ++i) {
+      const auto [low, high] = gaps[i];
+      if (high - low < 2) continue;
+      order.push_back(low + (high - low) / 2);
+      gaps.emplace_back(low, order.back());
+      gaps.emplace_back(order.back(), high);
+    }
+    return order;
+  }
+
+  // A value that suffices, though the first and the last one do not; nullopt if none was found.
+  base::Expected<std::optional<int64_t>> SearchBetween(size_t network) {
+    const std::vector<int64_t> order = ValuesBetween();
+    size_t plans = 0;
+    for (size_t begin = 0; begin < order.size(); begin += kBatch) {
+      const size_t end = std::min(order.size(), begin + kBatch);
+      const auto undecided = Rule(network, {order.begin() + static_cast<ptrdiff_t>(begin),
+                                            order.begin() + static_cast<ptrdiff_t>(end)});
+      if (!undecided) return base::Unexpected(undecided.error());
+      for (const int64_t index : *undecided) {
+        if (plans++ >= kMostPlansBetween) break;
+        const base::Expected<const Trial*> trial = Try(network, index);
+        if (!trial) return base::Unexpected(trial.error());
+        if (*trial == nullptr) return std::optional<int64_t>();
+        if ((*trial)->verdict == Verdict::kSufficient) return std::optional(index);
+      }
+    }
+    return std::optional<int64_t>();
+  }
+
+  // Proves values insufficient without plans, where it can. The others are returned.
+  base::Expected<std::vector<int64_t>> Rule(size_t network, const std::vector<int64_t>& indices) {
+    std::vector<int64_t> all = indices;
+    for (const int64_t end : {int64_t{0}, Last()}) {
+      if (trials_.at({network, end}).verdict == Verdict::kInsufficient) all.push_back(end);
+    }
+    std::vector<Json> profiles;
+    for (const int64_t index : all) profiles.push_back(ProfileWith(index));
+    if (auto fault = variants_.Load(profiles)) return base::Unexpected(*fault);
+    const auto bounds = variants_.FindBounds();
+    if (!bounds) return base::Unexpected(bounds.error());
+    std::vector<int64_t> undecided;
+    for (size_t i = 0; i < indices.size() && !variants_.IsCancelled(); ++i) {
+      std::string reason = (*bounds)[i * spec_.networks.size() + network].none;
+      for (size_t end = indices.size(); end < all.size() && reason.empty(); ++end) {
+        if (variants_.FaultOf(i) == nullptr && variants_.IsAtLeastAsGood(network, end, i))
+          reason = fmt::format("{} is at least as good and does not suffice", ValueAt(all[end]));
+      }
+      if (reason.empty()) {
+        undecided.push_back(indices[i]);
+      } else {
+        trials_[{network, indices[i]}] = {Verdict::kInsufficient, std::move(reason), "", {}};
+      }
+    }
+    return undecided;
+  }
+
+  // Nothing lies below the first value.
+  static bool IsExact(std::optional<int64_t> found, std::optional<int64_t> insufficient) {
+    return found && (*found == 0 || (insufficient && *found == *insufficient + 1));
+  }
+
+  // Where more turned out not to be better, a value is the least one only if all below it are
+  // proven insufficient.
+  bool IsTrusted(size_t network, int64_t found) const {
+    int64_t below = 0;
+    bool is_better = true;
+    for (const auto& [key, trial] : trials_) {
+      if (key.first != network || trial.verdict != Verdict::kInsufficient) continue;
+      below += key.second < found ? 1 : 0;
+      is_better = is_better && key.second < found;
+    }
+    return is_better || below == found;
+  }
+
+  // Whether each value of the range is proven insufficient for some network.
+  bool DoesNoneSuffice() const {
+    std::set<int64_t> proven;
+    for (const auto& [key, trial] : trials_) {
+      if (trial.verdict == Verdict::kInsufficient) proven.insert(key.second);
+    }
+    return static_cast<int64_t>(proven.size()) == Last() + 1;
   }
 
   Json NetworkJson(size_t network, const Ends& ends) {
@@ -223,7 +341,7 @@ class Bisection {
       json["id"] = trial.id.substr(0, 12);
       json["metrics"] = AsJson(trial.metrics);
     }
-    json["exact"] = ends.found && ends.insufficient && *ends.found == *ends.insufficient + 1;
+    json["exact"] = IsExact(ends.found, ends.insufficient) && IsTrusted(network, *ends.found);
     return json;
   }
 
@@ -231,11 +349,11 @@ class Bisection {
   // found out.
   base::Expected<std::optional<Json>> SetJson(const std::vector<Ends>& all) {
     Json json = Json::object();
-    int64_t insufficient = -1;
+    std::optional<int64_t> insufficient;
     int64_t found = 0;
     bool is_found = true;
     for (const Ends& ends : all) {
-      insufficient = std::max(insufficient, ends.insufficient.value_or(-1));
+      insufficient = std::max(insufficient, ends.insufficient);  // none is less than any
       found = std::max(found, ends.found.value_or(0));
       is_found = is_found && ends.found.has_value();
     }
@@ -245,9 +363,13 @@ class Bisection {
       if (*trial == nullptr) return std::optional<Json>();
       is_found = (*trial)->verdict == Verdict::kSufficient;
     }
-    if (insufficient >= 0) json["insufficient"] = ValueAt(insufficient);
+    if (insufficient) json["insufficient"] = ValueAt(*insufficient);
     if (is_found) json["found"] = ValueAt(found);
-    json["exact"] = is_found && insufficient >= 0 && found == insufficient + 1;
+    bool is_exact = is_found && IsExact(found, insufficient);
+    for (size_t network = 0; network < all.size() && is_exact; ++network)
+      is_exact = IsTrusted(network, *all[network].found);
+    json["exact"] = is_exact;
+    json["none_suffices"] = !is_found && DoesNoneSuffice();
     return std::optional(std::move(json));
   }
 
@@ -284,6 +406,12 @@ std::string DescribeLeast(const Json& document) {
     for (const Json& network : profile.at("networks")) add(network.at("network"), network);
     if (profile.at("networks").size() > 1) add("all of them", profile.at("set"));
     text += AlignedTable(rows);
+    const Json& set = profile.at("set");
+    if (set.value("none_suffices", false)) {
+      text += "no value of the range suffices, proven\n";
+    } else if (!set.contains("found")) {
+      text += "no value that suffices was found; it is not proven of all of them\n";
+    }
   }
   return text;
 }

@@ -60,7 +60,7 @@ Result<ExploreAnswer> AnswerCall(std::string text, const ExploreOptions& options
   request.relax = options.relax;
   request.least = options.least;
   request.marginal = options.marginal;
-  request.uncertainty = options.uncertainty;
+  if (options.uncertainty != 0) request.uncertainty = options.uncertainty;
   request.adaptive = options.adaptive;
   if (const std::string fault = FaultOf(request); !fault.empty())
     return api::BadArgument(fault, "options that go together");

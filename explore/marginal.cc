@@ -7,9 +7,12 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tessera/explore/attempts.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/tables.h"
 
@@ -78,8 +81,23 @@ base::Expected<std::vector<Values>> ValuesOf(const Objectives& objectives, const
   return all;
 }
 
+// What is known of the neighbour: "plan", or why there is no plan to compare with.
+std::string_view OutcomeOf(const Pair& pair, const std::vector<Answer>& answers) {
+  const auto has = [&](std::string_view outcome) {
+    return std::any_of(answers.begin(), answers.end(),
+                       [outcome](const Answer& answer) { return answer.outcome == outcome; });
+  };
+  const bool has_plan = std::any_of(answers.begin(), answers.end(),
+                                    [](const Answer& answer) { return answer.HasPlan(); });
+  return has_plan                                  ? "plan"
+         : pair.settled == Settled::kRefused       ? "refused"
+         : pair.is_infeasible || has("infeasible") ? "infeasible"
+         : has(kFailed)                            ? kFailed
+                                                   : "unknown";
+}
+
 Json StepJson(const Spec& spec, const Exploration& exploration, const Step& step,
-              const std::vector<Values>& there) {
+              std::string_view outcome, const std::vector<Values>& there) {
   const Axis& axis = spec.space.Axes()[step.axis];
   Json json = {{"network", spec.networks[step.network].name},
                {"point", step.entry.point},
@@ -88,7 +106,7 @@ Json StepJson(const Spec& spec, const Exploration& exploration, const Step& step
                {"from", exploration.points[step.entry.point].values[step.axis]},
                {"to", exploration.points[step.neighbour].values[step.axis]},
                {"neighbour", step.neighbour},
-               {"has_plan", !there.empty()},
+               {"outcome", outcome},
                {"change", Json::array()}};
   for (size_t i = 0; i < spec.objectives.size(); ++i) {
     double best = std::numeric_limits<double>::infinity();
@@ -96,6 +114,13 @@ Json StepJson(const Spec& spec, const Exploration& exploration, const Step& step
     json["change"].push_back(std::isfinite(best) ? AsJson(best - step.entry.values[i]) : Json());
   }
   return json;
+}
+
+// In place of a change.
+std::string WordOf(const std::string& outcome) {
+  if (outcome == "plan") return "not finite";
+  if (outcome == "infeasible") return "no plan, proven";
+  return outcome == "refused" ? "no profile" : outcome;
 }
 
 }  // namespace
@@ -136,7 +161,7 @@ base::Expected<std::optional<Json>> FindMarginals(const Spec& spec, const Store&
         pair.answers.empty() ? answers[{step.network, step.neighbour}] : pair.answers;
     const auto there = ValuesOf(objectives, pair.of, of_pair);
     if (!there) return base::Unexpected(there.error());
-    list.push_back(StepJson(spec, exploration, step, *there));
+    list.push_back(StepJson(spec, exploration, step, OutcomeOf(pair, of_pair), *there));
   }
   return std::optional(std::move(list));
 }
@@ -150,7 +175,7 @@ std::string DescribeMarginals(const Json& document) {
     std::vector<std::string> row = {step.at("network"), Short(step.at("point")), step.at("axis"),
                                     Short(step.at("from")), Short(step.at("to"))};
     for (const Json& change : step.at("change"))
-      row.push_back(change.is_null() ? "no plan" : Short(change));
+      row.push_back(change.is_null() ? WordOf(step.at("outcome")) : Short(change));
     if (seen.insert(fmt::format("{}", fmt::join(row, ","))).second) rows.push_back(std::move(row));
   }
   return "\nwhat a step of one axis changes along the fronts\n" + AlignedTable(rows);

@@ -19,13 +19,15 @@
 
 // All stores are united in memory first, so that a conflict is found before anything is written.
 // The document is not a sum of documents: it is made from the answers, as one process would have
-// made it (shard.h).
+// made it (shard.h). A document that states a failure is dropped as soon as some store has an
+// answer.
 namespace tessera::explore {
 namespace {
 
 // Rows with the same key are equal, but for those of `times`.
-constexpr std::array<const char*, 8> kMergedTables = {
-    "answers", "times", "bounds", "profiles", "networks", "results", "specifications", "pieces"};
+constexpr std::array<const char*, 9> kMergedTables = {"answers",  "times",          "bounds",
+                                                      "profiles", "networks",       "results",
+                                                      "analyses", "specifications", "pieces"};
 
 base::Diagnostic Complaint(const std::string& file, std::string message,
                            std::string expected = "") {
@@ -96,6 +98,7 @@ class Union {
     for (const char* table : kMergedTables) {
       const std::string name(table);
       if (name == "results") {
+        DropStaleResults(target_);
         target_.Query(
             "INSERT OR IGNORE INTO main.results (specification, document) SELECT specification,"
             " document FROM other.results ORDER BY number",
@@ -111,6 +114,7 @@ class Union {
                       {});
       }
     }
+    DropStaleResults(target_);
   }
 
   const Store& target_;
@@ -186,6 +190,7 @@ class Merging {
     output.Query("DELETE FROM answers WHERE outcome = ?", {std::string(kFailed)});
     for (const char* table : kMergedTables) {
       const std::string name(table);
+      if (name == "results") DropStaleResults(output);
       for (Store::Row row : merged.Query(fmt::format("SELECT * FROM {}", name), {})) {
         if (name == "results") row.erase(row.begin());
         std::string marks = "?";

@@ -67,6 +67,19 @@ Json PointsJson(const Spec& spec, const Exploration& exploration) {
   return list;
 }
 
+void AddRefusedNetworks(const Spec& spec, Json& document) {
+  for (const RefusedNetwork& refused : spec.refused_networks)
+    document["refused_networks"].push_back({{"name", refused.name}, {"reason", refused.reason}});
+}
+
+std::string RefusedNetworksText(const Json& document) {
+  std::string text;
+  for (const Json& refused : document.value("refused_networks", Json::array()))
+    text += fmt::format("'{}' is no network: {}\n", refused.at("name").get<std::string>(),
+                        refused.at("reason").get<std::string>());
+  return text;
+}
+
 const Json* FindAnswer(const Json& document, const std::string& network, const Json& entry) {
   for (const Json& pair : document.at("pairs")) {
     if (pair.at("network") != network || pair.at("point") != entry.at("point")) continue;
@@ -117,6 +130,8 @@ std::string DigestOf(const Spec& spec, const std::vector<Point>& points,
                  network.columns, network.import.dims, network.import.floats_as};
     text += json.dump() + "\n";
   }
+  for (const RefusedNetwork& refused : spec.refused_networks)
+    text += "refused " + refused.name + "\n";
   for (const Objective& objective : spec.objectives) text += objective.name + "\n";
   const Settings& settings = spec.settings;
   text += Json{settings.budget,
@@ -143,6 +158,7 @@ Json AsDocument(const Spec& spec, const Exploration& exploration) {
                                     {"columns", AsJson(network.columns)},
                                     {"key", NetworkKey(network)},
                                     {"options", OptionsText(spec.settings, network, "")}});
+  AddRefusedNetworks(spec, document);
   document["axes"] = Json::array();
   for (const Axis& axis : spec.space.Axes())
     document["axes"].push_back({{"name", axis.name}, {"path", axis.path}});
@@ -218,6 +234,7 @@ std::string DescribeDocument(const Json& document) {
   text += "\n";
   for (const auto& [reason, count] : refusals)
     text += fmt::format("{} of them refused: {}\n", count, reason);
+  text += RefusedNetworksText(document);
   for (const auto& [network, front] : document.at("fronts").items())
     text += fmt::format("\nfront of {}: {} points\n{}", network, front.size(),
                         FrontText(document, network, front));
@@ -245,6 +262,7 @@ Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
   }
   for (const Objective& objective : spec.objectives)
     document["objectives"].push_back(objective.name);
+  AddRefusedNetworks(spec, document);
   document["refused"] = Json::array();
   for (size_t i = 0; i < faults.size(); ++i) {
     if (!faults[i].empty()) document["refused"].push_back({{"point", i}, {"reason", faults[i]}});
@@ -269,6 +287,7 @@ std::string DescribeSpec(const Json& description) {
   }
   for (const Json& objective : description.at("objectives"))
     text += fmt::format("  minimize {}\n", objective.get<std::string>());
+  text += RefusedNetworksText(description);
   const Json& refused = description.at("refused");
   if (!refused.empty())
     text += fmt::format("{} points are no profile: {}\n", refused.size(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -152,7 +153,8 @@ class Sampler {
     constexpr double kRounding = 1e-8;
     for (size_t i = 0; i < values.size(); ++i) {
       const Json& least = pair.at("least")[i];
-      if (least.is_number() && values[i] < least.get<double>() * (1 - kRounding))
+      if (least.is_number() &&
+          values[i] < least.get<double>() - kRounding * std::abs(least.get<double>()))
         Report(pair, fmt::format("{} minimised costs {}, below the bound {}", metric, values[i],
                                  least.dump()));
     }
@@ -160,7 +162,7 @@ class Sampler {
     const std::string network = pair.at("network");
     if (!fronts.contains(network)) return;
     Values high = values;
-    for (double& value : high) value *= 1 + kRounding;
+    for (double& value : high) value += kRounding * std::abs(value);
     const bool is_dominated =
         std::any_of(fronts.at(network).begin(), fronts.at(network).end(), [&](const Json& each) {
           const auto found = each.at("values").get<Values>();

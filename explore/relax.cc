@@ -224,10 +224,10 @@ class Relaxer {
     if (before.HasPlan()) json["before"] = AsJson(before.metrics.at(question.metric));
     if (after.HasPlan()) json["after"] = AsJson(after.metrics.at(question.metric));
     if (!after.HasPlan()) {
-      json["verdict"] = after.outcome == "refused" ? "refused"
-                        : !after.IsInfeasible()    ? "open"
-                        : is_mode                  ? "needed"
-                                                   : "impossible";
+      json["verdict"] = after.outcome == "refused"    ? "refused"
+                        : !after.IsInfeasible()       ? "open"
+                        : is_mode && before.HasPlan() ? "needed"
+                                                      : "impossible";
       json["proven"] = after.IsInfeasible();
       json["reason"] = after.reason;
       return json;

@@ -29,7 +29,7 @@ std::string DigestOfRequest(const Spec& spec, const Request& request,
   if (request.relax) more["relax"] = {bases, rules};
   if (!request.least.empty()) more["least"] = {bases, request.least};
   if (request.marginal) more["marginal"] = true;
-  if (request.uncertainty > 0) more["uncertainty"] = {request.uncertainty, rules};
+  if (request.uncertainty) more["uncertainty"] = {*request.uncertainty, rules};
   if (request.adaptive) more["adaptive"] = *request.adaptive;
   return more.empty() ? digest : explore::DigestOf(digest + more.dump());
 }
@@ -50,25 +50,38 @@ base::Expected<std::optional<Json>> AnswerFronts(const Spec& spec, const Store& 
     if (!marginal || !*marginal) return marginal;
     document["marginal"] = **std::move(marginal);
   }
-  if (request.uncertainty > 0) {
-    auto survivors = FindSurvivors(spec, **found, request.uncertainty);
+  if (request.uncertainty) {
+    auto survivors = FindSurvivors(spec, **found, *request.uncertainty);
     if (!survivors) return base::Unexpected(survivors.error());
     document["uncertainty"] = *std::move(survivors);
   }
   return std::optional(std::move(document));
 }
 
+// What the specification lacks for the request.
+std::optional<base::Diagnostic> FaultFor(const Spec& spec, const Request& request) {
+  base::Diagnostic fault;
+  fault.file = spec.file;
+  if ((request.marginal || request.uncertainty) && !spec.wants_network_fronts) {
+    fault.message =
+        "steps and uncertainties are about the fronts of networks, and only that of "
+        "the set is asked for";
+    fault.expected = "'fronts: both' or 'fronts: networks'";
+    return fault;
+  }
+  if (request.uncertainty && !spec.needs_area) {
+    fault.message = "no objective depends on the area, so nothing is uncertain";
+    fault.expected = "'area' under 'minimize'";
+    return fault;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
                                         const Request& request, const RunOptions& options) {
-  if (request.uncertainty > 0 && !spec.needs_area) {
-    base::Diagnostic fault;
-    fault.file = spec.file;
-    fault.message = "no objective depends on the area, so nothing is uncertain";
-    fault.expected = "'area' under 'minimize'";
-    return base::Unexpected(fault);
-  }
+  if (auto fault = FaultFor(spec, request)) return base::Unexpected(*fault);
   const base::Expected<std::vector<Point>> points = spec.space.Enumerate();
   if (!points) return base::Unexpected(points.error());
   const base::Expected<std::vector<double>> areas = FindAreas(spec, *points);
@@ -106,14 +119,14 @@ std::string Describe(const Json& document) {
 
 std::string FaultOf(const Request& request) {
   if (request.relax && !request.least.empty()) return "'relax' and 'least' are two questions";
-  const bool wants_front = request.plan_all || request.marginal || request.uncertainty > 0 ||
-                           request.adaptive.has_value();
+  const bool wants_front = request.plan_all || request.marginal ||
+                           request.uncertainty.has_value() || request.adaptive.has_value();
   if ((request.relax || !request.least.empty()) && wants_front)
     return "'relax' and 'least' find no front, so nothing else can be asked with them";
   if (request.plan_all && request.adaptive)
     return "'exhaustive' plans every pair, 'adaptive' a share of them";
-  if (!(request.uncertainty >= 0) || !(request.uncertainty < 1))
-    return "an uncertainty lies between 0 and 100 %";
+  if (request.uncertainty && (!(*request.uncertainty > 0) || !(*request.uncertainty < 1)))
+    return "an uncertainty lies above 0 and below 100 %";
   if (request.adaptive && (!(*request.adaptive > 0) || !(*request.adaptive <= 1)))
     return "the share of an adaptive exploration lies between 0 and 100 %";
   return "";

@@ -14,12 +14,12 @@
 namespace tessera::explore {
 
 struct Request {
-  bool plan_all = false;                // skip nothing
-  bool relax = false;                   // what restrictions and modes cost, instead of fronts
-  std::string least = {};               // the least value of this path, instead of fronts
-  bool marginal = false;                // what a step of each axis changes along the fronts
-  double uncertainty = 0;               // of areas, a fraction below 1; 0: none
-  std::optional<double> adaptive = {};  // plan this share of the pairs at most
+  bool plan_all = false;                   // skip nothing
+  bool relax = false;                      // what restrictions and modes cost, instead of fronts
+  std::string least = {};                  // the least value of this path, instead of fronts
+  bool marginal = false;                   // what a step of each axis changes along the fronts
+  std::optional<double> uncertainty = {};  // of areas, a fraction above 0 and below 1
+  std::optional<double> adaptive = {};     // plan this share of the pairs at most
 };
 
 // The document of the store, if it has it; else a new one, which it keeps. nullopt if the call was

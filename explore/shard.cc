@@ -49,12 +49,6 @@ class PieceChooser final : public Chooser {
   }
 
  private:
-  static double PriorityOf(const Pair& pair) {
-    double sum = 0;
-    for (const double value : pair.least) sum += std::log(std::max(value, 1e-30));
-    return sum;
-  }
-
   // Looks only after another process wrote.
   std::vector<size_t> KnownToOthers(const Exploration& so_far) {
     std::vector<size_t> known;
@@ -94,13 +88,13 @@ class Shard {
     const std::string digest = DigestOf(spec_, *points, *areas, options_.plan_all);
     Register(digest, text);
     const Attempts attempts(store_);
-    if (options_.retry_failed) attempts.Forget();
     Planner planner(spec_, *points, store_,
                     {.threads = options_.threads, .canceller = options_.canceller});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
     base::Expected<std::vector<bool>> mine = FindMine(*points, planner);
     if (!mine) return base::Unexpected(mine.error());
     if (options_.canceller.IsCancelled()) return std::optional<ShardReport>();
+    if (options_.retry_failed) Retry(digest, attempts, planner, *mine);
     PieceChooser chooser(spec_, store_, planner, *mine);
     RunOptions run;
     run.threads = options_.threads;
@@ -125,6 +119,20 @@ class Shard {
     store_.Query("INSERT OR REPLACE INTO specifications VALUES (?, ?, ?, ?)",
                  {digest, text, error ? spec_.file : file.string(), options_.plan_all ? "1" : "0"});
     AddPiece("INSERT OR IGNORE INTO pieces VALUES (?, ?, ?, 0)", digest);
+  }
+
+  // The piece is not done until its failed questions are answered.
+  void Retry(const std::string& digest, const Attempts& attempts, const Planner& planner,
+             const std::vector<bool>& mine) const {
+    const size_t points = mine.size() / spec_.networks.size();
+    std::set<std::string> keys;
+    for (size_t i = 0; i < mine.size(); ++i) {
+      for (const std::string& metric : spec_.metrics) {
+        if (mine[i]) keys.insert(planner.KeyOf({{i / points, i % points}, metric}));
+      }
+    }
+    AddPiece("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?, 0)", digest);
+    attempts.Forget(keys);
   }
 
   void AddPiece(std::string_view sql, const std::string& digest) const {

@@ -34,7 +34,7 @@ struct ShardOptions {
   int threads = 1;
   Canceller canceller = {};
   bool plan_all = false;
-  bool retry_failed = false;  // asks again what failed before
+  bool retry_failed = false;  // asks again what failed before in this piece
   std::function<void(std::string_view line)> progress = {};
 };
 

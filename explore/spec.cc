@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "tessera/base/yaml_reader.h"
 #include "tessera/explore/spec_area.h"
 #include "tessera/explore/spec_axes.h"
+#include "tessera/explore/spec_choices.h"
 #include "tessera/explore/table.h"
 #include "tessera/explore/vocabulary.h"
 #include "tessera/graph/import/formats.h"
@@ -130,9 +132,9 @@ class SpecReader {
       if (!names.insert(entry.name).second)
         node.Complain("there are two networks '" + entry.name + "'", "a 'name' for one of them");
       if (const YamlNode choices = node.IsMap() ? node.Maybe("choices") : YamlNode()) {
-        const NetworkEntry pattern = std::move(entry);
+        NetworkEntry pattern = std::move(entry);
         spec_.networks.pop_back();
-        AddChoices(node, choices, pattern);
+        AddChoices(node, choices, std::move(pattern));
         continue;
       }
       const base::Expected<std::string> content = base::ReadInput(entry.file);
@@ -151,6 +153,9 @@ class SpecReader {
   static void CheckImport(const YamlNode& node, const NetworkEntry& entry,
                           const std::string& content) {
     const auto* format = graph::import::FormatOf(base::SuffixOf(entry.file), content);
+    if (const YamlNode floats = node.IsMap() ? node.Maybe("floats_as") : YamlNode();
+        floats && IsSpace(entry))
+      floats.ComplainOfKey("'floats_as' has no effect on a space of networks", "no such key");
     if (format == nullptr || format->takes_options || !node.IsMap()) return;
     for (const std::string_view key : {"dims", "choices", "floats_as"}) {
       if (const YamlNode option = node.Maybe(key))
@@ -160,29 +165,20 @@ class SpecReader {
     }
   }
 
-  // A network for each combination of values, the first parameter outermost.
-  void AddChoices(const YamlNode& node, const YamlNode& choices, const NetworkEntry& pattern) {
-    constexpr size_t kMostChoices = 1'000;
+  void AddChoices(const YamlNode& node, const YamlNode& choices, NetworkEntry pattern) {
     const base::Expected<std::string> content = base::ReadInput(pattern.file);
     if (!content)
       return node.Complain("'" + pattern.file + "' cannot be read: " + content.error().message);
     CheckImport(node, pattern, *content);
-    std::vector<NetworkEntry> made = {pattern};
-    made.front().digest = DigestOf(*content);
-    for (const auto& [name, list] : choices.Entries()) {
-      std::vector<NetworkEntry> more;
-      for (const NetworkEntry& entry : made) {
-        for (const int64_t value : list.Integers(1, int64_t{1} << 40)) {
-          NetworkEntry& one = more.emplace_back(entry);
-          one.import.dims.emplace_back(name, value);
-          one.name += " " + name + "=" + std::to_string(value);
-        }
-      }
-      made = std::move(more);
-      if (made.size() > kMostChoices || made.empty())
-        return choices.Complain("these are too many or no choices", "1 to 1000");
+    pattern.digest = DigestOf(*content);
+    base::Expected<NetworkChoices> made = ReadChoices(choices, pattern, *content);
+    if (!made) {
+      if (!fault_) fault_ = made.error();
+      return;
     }
-    spec_.networks.insert(spec_.networks.end(), made.begin(), made.end());
+    std::move(made->networks.begin(), made->networks.end(), std::back_inserter(spec_.networks));
+    std::move(made->refused.begin(), made->refused.end(),
+              std::back_inserter(spec_.refused_networks));
   }
 
   void ReadNetwork(const YamlNode& node, NetworkEntry& entry) {

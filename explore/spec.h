@@ -27,6 +27,12 @@ struct NetworkEntry {
   std::string digest = {};                     // of the file's content
 };
 
+// A combination of `choices` that is no network.
+struct RefusedNetwork {
+  std::string name;
+  std::string reason;
+};
+
 // What is minimised. Names stand for metrics of a plan, `area`, columns of the user, and what they
 // stand for in the space.
 struct Objective {
@@ -45,6 +51,7 @@ struct Settings {
 struct Spec {
   std::string file;
   std::vector<NetworkEntry> networks;
+  std::vector<RefusedNetwork> refused_networks;
   Space space;
   std::vector<Objective> objectives;
   std::vector<std::string> metrics;  // of which each plan minimises one

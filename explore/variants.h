@@ -47,6 +47,12 @@ class Variants {
   // In mm2; nullopt if some part has no figure.
   std::optional<double> AreaOf(size_t variant) const;
 
+  // Whether plans of one variant are proven to be plans of another that keep the limits of the
+  // network too. Both must be profiles.
+  bool IsAtLeastAsGood(size_t network, size_t better, size_t worse) const {
+    return planner_->IsAtLeastAsGood(network, better, worse, {});
+  }
+
   // What is known without a plan, for each of the profiles and networks: by variant, then network.
   base::Expected<std::vector<Planner::Bounds>> FindBounds() const;
 

@@ -1,5 +1,8 @@
 #!/bin/sh
-# sbatch --array=1-N slurm.sh SPEC: a piece of an exploration for each job of a Slurm array.
+# sbatch --array=1-N slurm.sh SPEC N: a piece of an exploration for each job of a Slurm array.
+#
+# N says how many pieces there are, as an array need not have all of them: --array=7 makes piece 7 of
+# N again.
 #
 # The stores are in the folder from which the array was submitted. When all jobs are done:
 #
@@ -12,7 +15,7 @@
 set -u
 spec=$1
 piece=$SLURM_ARRAY_TASK_ID
-pieces=${SLURM_ARRAY_TASK_COUNT:-$SLURM_ARRAY_TASK_MAX}
+pieces=${2:?expected the number of pieces: slurm.sh SPEC N}
 # Slurm runs a copy of this file, so the folder of the others must be known.
 here=${TESSERA_CLUSTER:-$(dirname "$0")}
 THREADS=${SLURM_CPUS_PER_TASK:-1} exec "$here/piece.sh" "$spec" "$piece/$pieces" \

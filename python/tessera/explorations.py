@@ -117,6 +117,8 @@ def explore(
         progress: receives lines, from any thread. An exception that it raises ends the call.
         client: a `distributed.Client`. Its workers plan the pieces of a specification in a file,
             which they read under the same path; a piece whose worker dies is given to another one.
+            Workers plan for fronts, without limits: `relax`, `least`, `adaptive`, `timeout`,
+            `memory_limit` and `canceller` are refused. `progress` tells which pieces are done.
         pieces: how many; four for each worker are usual.
         command: the program `tessera` of the workers; without it, the one on the path.
 
@@ -127,16 +129,25 @@ def explore(
     if client is not None:
         if isinstance(specification, Mapping):
             raise ValueError("workers read a specification from a file, and this is a mapping")
+        for name, is_given in {
+            "relax": relax,
+            "least": least != "",
+            "adaptive": adaptive is not None,
+            "timeout": timeout is not None,
+            "memory_limit": memory_limit is not None,
+            "canceller": canceller is not None,
+        }.items():
+            if is_given:
+                raise ValueError(f"workers of a client do not know {name!r}; call explore without "
+                                 "a client")
         with tempfile.TemporaryDirectory(prefix="tessera") as folder:
             path = os.path.abspath(os.fspath(specification))
             kept = os.path.join(folder, "all.db") if store is None else os.path.abspath(store)
-            plan_pieces(client, path, kept, pieces=pieces, threads=threads,
-                        command=find_command(command))
+            plan_pieces(client, path, kept, pieces=pieces, threads=threads, exhaustive=exhaustive,
+                        progress=progress, command=find_command(command))
             return explore(
-                path, store=kept, exhaustive=exhaustive, relax=relax, least=least,
-                marginal=marginal, uncertainty=uncertainty, adaptive=adaptive, timeout=timeout,
-                memory_limit=memory_limit, threads=threads, canceller=canceller,
-                progress=progress,
+                path, store=kept, exhaustive=exhaustive, marginal=marginal,
+                uncertainty=uncertainty, threads=threads, progress=progress,
             )
     options = fill(
         _native.ExploreOptions(),

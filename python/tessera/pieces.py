@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from typing import Any
+from typing import Any, Callable
 
 from .errors import BadInput, Error, Stopped
 from .inputs import Path
@@ -28,17 +28,21 @@ def plan_pieces(
     *,
     pieces: int | None = None,
     threads: int = 1,
+    exhaustive: bool = False,
+    progress: Callable[[str], None] | None = None,
     command: str | None = None,
 ) -> None:
     """Plans the pieces of an exploration on the workers of a client, and merges them into a store.
 
     The store then holds the document of the whole. `pieces`: how many; four for each worker without
-    it. A piece whose worker dies is given to another one. Raises as `explore`.
+    it. A piece whose worker dies is given to another one. `exhaustive`: every pair is planned.
+    `progress` receives a line for each piece that is done. Raises as `explore`.
     """
     program = find_command(command)
     path = os.path.abspath(os.fspath(spec))
     with tempfile.TemporaryDirectory(prefix="tessera") as folder:
-        _merge_pieces(client, program, path, os.fspath(store), folder, pieces, threads)
+        _merge_pieces(client, program, path, os.fspath(store), folder, pieces, threads, exhaustive,
+                      progress)
 
 
 def _merge_pieces(
@@ -49,27 +53,41 @@ def _merge_pieces(
     folder: str,
     pieces: int | None,
     threads: int,
+    exhaustive: bool,
+    progress: Callable[[str], None] | None,
 ) -> None:
     count = pieces or max(1, 4 * len(client.scheduler_info()["workers"]))
     futures = [
         client.submit(
-            explore_piece, program, spec, f"{index}/{count}", threads, pure=False, retries=2
+            explore_piece, program, spec, f"{index}/{count}", threads, exhaustive, pure=False,
+            retries=2,
         )
         for index in range(1, count + 1)
     ]
     stores = []
-    for index, data in enumerate(client.gather(futures), start=1):
-        stores.append(os.path.join(folder, f"{index}.db"))
-        with open(stores[-1], "wb") as file:
-            file.write(data)
+    try:
+        for index, future in enumerate(futures, start=1):
+            data = future.result()
+            stores.append(os.path.join(folder, f"{index}.db"))
+            with open(stores[-1], "wb") as file:
+                file.write(data)
+            if progress is not None:
+                progress(f"piece {index} of {count} is done")
+    except BaseException:
+        client.cancel(futures)
+        raise
     run_command([program, "explore", "merge", *stores, "--output", kept, "--threads", str(threads)])
 
 
-def explore_piece(program: str, spec: str, piece: str, threads: int) -> bytes:
+def explore_piece(
+    program: str, spec: str, piece: str, threads: int, exhaustive: bool = False
+) -> bytes:
     """A store with the answers of a piece. A process that ends is started again, twice."""
     with tempfile.TemporaryDirectory(prefix="tessera") as folder:
         store = os.path.join(folder, "piece.db")
         arguments = [program, "explore", spec, "--shard", piece, "--store", store]
+        if exhaustive:
+            arguments.append("--exhaustive")
         for left in (2, 1, 0):
             try:
                 run_command([*arguments, "--threads", str(threads)], _DONE_PIECE)

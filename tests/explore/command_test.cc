@@ -154,6 +154,7 @@ TEST_F(ExploreTest, AnswersOtherQuestions) {
   EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "most"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--adaptive", "150%"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--marginal"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--uncertainty", "0"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--relax", "--output", "a.html"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--uncertainty", "20%"}).exit_code, 3);
   EXPECT_EQ(Run({"explore", "space.yaml", "--least", "memories.sram.name"}).exit_code, 3);
@@ -179,6 +180,23 @@ TEST_F(ExploreTest, ASpaceWithoutPointsIsBadInput) {
   const Outcome outcome = Run({"explore", "none.yaml"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("no point satisfies"));
+}
+
+// The front of the set needs plans of all networks.
+TEST_F(ExploreTest, ASetOfWhichOneNetworkHasNoPlanIsProvenSo) {
+  const std::string chain = Shipped("examples/networks/patent_chain.yaml");
+  const std::string networks =
+      "[{file: " + chain + ", limit: {latency: 9}}, {file: " + chain + ", name: other}";
+  const std::string text = Replace(Specification(), "[" + chain, networks) + "fronts: set\n";
+  Write("set.yaml", text);
+  const Outcome outcome = Run({"explore", "set.yaml", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
+  for (const auto& pair : ParseJson(outcome.out).at("pairs")) {
+    EXPECT_EQ(pair.at("settled"), "bound");
+    if (pair.at("network") == "other") {
+      EXPECT_EQ(pair.at("reason"), "'patent_chain' has no plan here, so the set has none");
+    }
+  }
 }
 
 TEST_F(ExploreTest, ALimitThatNothingKeepsIsProvenSo) {

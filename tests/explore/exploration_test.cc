@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 #include "tessera/base/random.h"
+#include "tessera/explore/adaptive.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/recheck.h"
 
@@ -186,6 +187,27 @@ TEST_F(ExplorationTest, ASampleIsCheckedAndChangedFiguresAreFound) {
   wrong = document;
   wrong.at("fronts").at("patent_chain") = Json::array();
   EXPECT_FALSE(Recheck(*store, wrong, {.sample = 100})->findings.empty());
+}
+
+// That no plan was found for one network proves nothing of the set.
+TEST_F(ExplorationTest, ANetworkWithoutAProofSettlesNothingOfTheSet) {
+  WriteBursts();
+  const std::string text =
+      "schema: 1\nnetworks: [{file: one.yaml, limit: {latency: 100000}}, {file: one.yaml, name: "
+      "two}]\nprofile: bursts.yaml\nminimize: [latency]\nfronts: set\n";
+  const auto spec = Read(text);
+  ASSERT_TRUE(spec) << base::Format(spec.error());
+  const std::vector<Point> points = *spec->space.Enumerate();
+  for (const std::string outcome : {"unknown", "failed", "infeasible"}) {
+    const auto store = Store::Open(":memory:");
+    Planner planner(*spec, points, *store, {});
+    ASSERT_FALSE(planner.Load());
+    store->Add({planner.KeyOf({{0, 0}, "latency"}), "", "", "latency", "", outcome, "", "why"}, 0);
+    const auto found = ExploreAdaptively(*spec, *store, 0.5, {});
+    ASSERT_TRUE(found) << base::Format(found.error());
+    const Pair& other = (*found)->PairAt(1, 0);
+    EXPECT_EQ(other.settled, outcome == "infeasible" ? Settled::kBound : Settled::kOpen) << outcome;
+  }
 }
 
 TEST_F(ExplorationTest, ASetHasTheWeightedMeanOfItsNetworks) {

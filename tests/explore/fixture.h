@@ -36,6 +36,18 @@ class SpecTest : public testing::Test {
     return std::string(TESSERA_SOURCE_DIR) + "/" + path;
   }
 
+  // one.yaml, a network of one operator, and bursts.yaml, a profile on which requests for its input
+  // are best of 32 bytes: fewer bytes ask more often, more bytes waste part of a burst.
+  void WriteBursts() const {
+    Write("one.yaml",
+          "schema: 1\nname: one\ndtype: int8\ninputs:\n  - {id: x, shape: [1, 4, 4, 8]}\n"
+          "operators:\n  - {id: y, kind: conv, inputs: [x], out_channels: 4, kernel: 1}\n"
+          "outputs: [y]\n");
+    Write("bursts.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+                             "\nname: bursts\nmemories:\n  dram:\n    port: {burst_bytes: 32}\n"
+                             "roles:\n  network_input: {home: dram, request_bytes: 32}\n");
+  }
+
   // A network and a profile that are planned in milliseconds.
   static std::string Heads() {
     return "schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +

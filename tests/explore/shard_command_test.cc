@@ -75,6 +75,25 @@ TEST_F(ShardCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(Run({"explore", "space.yaml", "--shard", "1/2"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "merge", "none.db", "--output", "all.db"}).exit_code, 3);
   EXPECT_EQ(Run({"explore", "merge", "whole.db"}).exit_code, 2);
+  for (const Arguments& more : {Arguments{"--output", "a.json"}, Arguments{"--format", "json"}}) {
+    Arguments arguments = {"explore", "space.yaml", "--shard", "1/2", "--store", "1.db"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("`tessera explore merge`"));
+  }
+}
+
+// An array of one job is not one piece: the number of pieces is an argument.
+TEST_F(ShardCommandTest, AJobOfAnArrayMakesItsPieceAgain) {
+  const std::string script = "cd '" + Folder().string() +
+                             "' && unset SLURM_ARRAY_TASK_MAX && TESSERA='" + TESSERA_COMMAND +
+                             "' SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_ID=2 sh " +
+                             Shipped("examples/cluster/slurm.sh") + " space.yaml ";
+  EXPECT_EQ(std::system((script + "3 > piece.txt").c_str()), 0);
+  EXPECT_THAT(Read("piece.txt"), HasSubstr("piece 2/3: "));
+  EXPECT_NE(std::system((script + "2> none.txt").c_str()), 0);
+  EXPECT_THAT(Read("none.txt"), HasSubstr("slurm.sh SPEC N"));
 }
 
 }  // namespace

@@ -80,6 +80,15 @@ class ShardTest : public SpecTest {
     return **report;
   }
 
+  // Its key.
+  std::string FailFirstAnswer(const std::string& name) const {
+    const Store store = StoreAt(name);
+    const std::string key = store.Query("SELECT min(key) FROM answers", {}).front().front();
+    store.Query("UPDATE answers SET outcome = ?, figures = '', reason = 'why' WHERE key = ?",
+                {std::string(kFailed), key});
+    return key;
+  }
+
   std::string Whole(const std::string& text) const {
     const Spec spec = Must(text);
     return DocumentText(AsDocument(spec, **Explore(spec, *Store::Open(":memory:"), {})));
@@ -163,6 +172,54 @@ TEST_F(ShardTest, AnswersThatDifferAreRefusedByName) {
   EXPECT_THAT(merged.error().message, HasSubstr("examples/networks/patent_"));
   EXPECT_THAT(merged.error().message, HasSubstr("latency minimised"));
   EXPECT_FALSE(std::filesystem::exists(PathOf("all.db")));
+}
+
+// As two processes that ended leave it: the first answer of the store failed, and the exploration
+// is finished.
+TEST_F(ShardTest, AFreshAnswerTakesThePlaceOfAFailureInDocuments) {
+  const std::string text = Text();
+  RunPiece(text, "1.db", 1, 1);
+  const std::string key = FailFirstAnswer("1.db");
+  const std::string stale = DocumentText(*(*MergeAll({"1.db"}, "all.db"))->document);
+  EXPECT_THAT(stale, HasSubstr("\"failed\""));
+  std::filesystem::copy_file(PathOf("all.db"), PathOf("stale.db"));
+  // What still fails stays in the document.
+  EXPECT_EQ(DocumentText(*(*MergeAll({"1.db"}, "all.db"))->document), stale);
+  EXPECT_THAT(RunPiece(text, "1.db", 1, 1, true).failed, IsEmpty());
+  EXPECT_NE(StoreAt("1.db").FindAnswer(key)->outcome, kFailed);
+  for (const std::vector<std::string>& stores :
+       {std::vector<std::string>{"1.db"}, {"stale.db", "1.db"}, {"1.db", "stale.db"}}) {
+    const auto merged = MergeAll(stores, stores.size() == 1 ? "all.db" : "new.db");
+    ASSERT_TRUE(merged) << base::Format(merged.error());
+    EXPECT_EQ(DocumentText(*(*merged)->document), Whole(text));
+    std::filesystem::remove(PathOf("new.db"));
+  }
+  EXPECT_THAT(*StoreAt("all.db").FindLatestResult(), testing::Not(HasSubstr("\"failed\"")));
+}
+
+TEST_F(ShardTest, RetryingLeavesOtherSpecificationsAlone) {
+  const std::string mine = Text("both", 0);
+  const std::string other = Text("both", 1);
+  RunPiece(other, "common.db", 1, 1);
+  const std::string key = FailFirstAnswer("common.db");
+  MergeAll({"common.db"}, "common.db");
+  const std::string document = *StoreAt("common.db").FindLatestResult();
+  EXPECT_FALSE(Attempts(StoreAt("common.db")).Begin("of another process"));
+  RunPiece(mine, "common.db", 1, 1, true);
+  const Store store = StoreAt("common.db");
+  EXPECT_EQ(store.FindAnswer(key)->outcome, kFailed);
+  EXPECT_EQ(*store.FindLatestResult(), document);
+  EXPECT_EQ(Attempts(store).CountOf("of another process"), 1);
+  RunPiece(other, "common.db", 1, 1, true);
+  EXPECT_NE(store.FindAnswer(key)->outcome, kFailed);
+  EXPECT_FALSE(store.FindLatestResult());
+}
+
+TEST_F(ShardTest, AnswersToOtherQuestionsAreMergedToo) {
+  RunPiece(Text(), "1.db", 1, 1);
+  StoreAt("1.db").AddAnalysis("question", "{}");
+  ASSERT_TRUE(MergeAll({"1.db"}, "all.db"));
+  EXPECT_EQ(StoreAt("all.db").FindAnalysis("question"), "{}");
 }
 
 // A process that ended left a note. After two of them a question is given up, and the rest goes on.

@@ -2,15 +2,22 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tessera/base/json_document.h"
 #include "tessera/base/random.h"
+#include "tessera/graph/import/common/format.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/regions.h"
 
 // Spaces of networks: what is written is the network that the choice describes.
 namespace tessera::graph::import::space {
+
+extern const common::NetworkFormat kFormat;
+
 namespace {
 
 using testing::HasSubstr;
@@ -42,6 +49,13 @@ Choice Drawn(const Space& space, base::Random& random) {
     choice[parameter.name] = parameter.values[static_cast<size_t>(random.Uniform(0, last))];
   }
   return choice;
+}
+
+// Parameters of one layer of a transformer.
+size_t CountOfEachLayer(const Space& space) {
+  return static_cast<size_t>(
+      std::count_if(space.Parameters().begin(), space.Parameters().end(),
+                    [](const Parameter& each) { return each.name.starts_with("layer1."); }));
 }
 
 // Counts of operators and extents of tensors follow from the choice by other means.
@@ -95,6 +109,68 @@ TEST(Spaces, TransformersAreThoseOfTheChoice) {
     }
     EXPECT_EQ(found, macs);
   }
+}
+
+// A name is the text that the file states, whatever it means in YAML.
+TEST(Spaces, NamesAreTextOfTheirNetworks) {
+  const auto named = [](const std::string& name, const std::string& dtype) {
+    return Space::Parse("schema: 1\nname: " + name + "\ndtype: " + dtype +
+                            "\nfamily: transformer\nsequence: 4\nwidth: 4\nlayers: 1\n"
+                            "heads: 1\nmlp_ratio: 1\n",
+                        "a.space");
+  };
+  for (const std::string name :
+       {"a: b", "[a, b]", "a #1", "- a", "a\ndtype: int16", "\\ \" '", "*a", "caf\u00e9"}) {
+    const std::string quoted = base::WriteJsonLine(name);
+    EXPECT_EQ(Network(Must(named(quoted, "int16")), {}).name, name);
+  }
+  const auto fault = named("a", "\"int8\\noutputs: [x]\"");
+  ASSERT_FALSE(fault);
+  EXPECT_EQ(fault.error().line, 3);
+  EXPECT_EQ(fault.error().column, 8);
+  EXPECT_FALSE(named("a", "int9"));
+}
+
+TEST(Spaces, NamesBeyondTheDepthHaveNoEffect) {
+  const Space space = Must(Space::Parse(
+      "schema: 1\nname: a\nfamily: inverted_residual\nresolution: 16\nstem: {channels: 8}\n"
+      "stages:\n  - {channels: 8, depth: [1, 2], kernel: [3, 5], expansion: 1}\n"
+      "head: {channels: 8, classes: 4}\n",
+      "a.space"));
+  EXPECT_THAT(space.NamesWithoutEffect({{"stage1.block2.kernel", 5}}),
+              testing::ElementsAre("stage1.block2.kernel"));
+  EXPECT_THAT(space.NamesWithoutEffect({{"stage1.depth", 2}, {"stage1.block2.kernel", 5}}),
+              testing::IsEmpty());
+  EXPECT_THAT(space.NamesWithoutEffect({{"stage1.block1.kernel", 5}}), testing::IsEmpty());
+  base::Random random(7);
+  const Space shipped = Shipped("transformer.space");
+  for (int drawn = 0; drawn < 20; ++drawn) {
+    Choice choice = Drawn(shipped, random);
+    const std::string whole = *shipped.Write(choice);
+    for (const std::string& name : shipped.NamesWithoutEffect(choice)) choice.erase(name);
+    EXPECT_EQ(*shipped.Write(choice), whole);
+    const auto layers = static_cast<size_t>(choice.at("layers"));
+    EXPECT_EQ(std::count_if(choice.begin(), choice.end(),
+                            [](const auto& each) { return each.first.starts_with("layer"); }),
+              static_cast<ptrdiff_t>(1 + CountOfEachLayer(shipped) * layers));
+  }
+}
+
+// What a space ignores is refused or told where its file is read.
+TEST(Spaces, ImportTellsWhatHasNoEffect) {
+  const std::string text =
+      "schema: 1\nname: a\nfamily: transformer\nsequence: 4\nwidth: 4\nlayers: [1, 2]\n"
+      "heads: [1, 2]\nmlp_ratio: 1\n";
+  common::ImportOptions options;
+  options.dims["layer2.heads"] = 2;
+  const auto refused = kFormat.read(text, "a.space", options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("'layer2.heads' has no effect"));
+  options.dims["layers"] = 2;
+  options.floats_as = base::DataType::kInt8;
+  const auto import = kFormat.read(text, "a.space", options);
+  ASSERT_TRUE(import) << base::Format(import.error());
+  EXPECT_THAT(import->notes, testing::ElementsAre(HasSubstr("--floats-as")));
 }
 
 TEST(Spaces, RefuseWhatTheyDoNotHave) {

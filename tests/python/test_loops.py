@@ -99,5 +99,21 @@ def test_dask_workers_make_the_same_exploration(spec):
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster, distributed.Client(cluster) as client:
-        found = ts.explore(spec, client=client, pieces=3, command=COMMAND)
+        lines = []
+        found = ts.explore(
+            spec, client=client, pieces=3, command=COMMAND, progress=lines.append
+        )
+        exhaustive = ts.explore(spec, client=client, pieces=2, command=COMMAND, exhaustive=True)
+        for name, value in {
+            "relax": True,
+            "least": "memories.sram.capacity_bytes",
+            "adaptive": 0.5,
+            "timeout": 9.0,
+            "memory_limit": 1 << 30,
+            "canceller": ts.Canceller(),
+        }.items():
+            with pytest.raises(ValueError, match=name):
+                ts.explore(spec, client=client, command=COMMAND, **{name: value})
     assert found.document == ts.explore(spec).document
+    assert [f"piece {index} of 3 is done" in lines for index in (1, 2, 3)] == [True] * 3
+    assert exhaustive.document == ts.explore(spec, exhaustive=True).document

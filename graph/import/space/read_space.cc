@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tessera/base/vocabulary.h"
 #include "tessera/base/yaml_reader.h"
 #include "tessera/graph/import/space/space.h"
 
@@ -21,7 +22,8 @@ class SpaceReader {
     root.At("schema").Integer(1, 1);
     space_.file_ = file;
     space_.name_ = root.At("name").Text();
-    if (const YamlNode dtype = root.Maybe("dtype")) space_.dtype_ = dtype.Text();
+    if (const YamlNode dtype = root.Maybe("dtype"))
+      space_.dtype_ = base::DataTypeNames()[dtype.OneOf(base::DataTypeNames())];
     space_.family_ = static_cast<Family>(root.At("family").OneOf(kFamilies));
     space_.family_ == Family::kTransformer ? ReadTransformer(root) : ReadInvertedResidual(root);
     return std::move(space_);

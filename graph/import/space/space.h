@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,8 +44,16 @@ class Space {
   // "stage2.block1.kernel".
   const std::vector<Parameter>& Parameters() const { return parameters_; }
 
+  // Names and values that the space does not have.
+  std::optional<base::Diagnostic> FindFault(const Choice& choice) const;
+
+  // The names of a choice without a fault that have no effect: their block or layer is beyond the
+  // depth that the choice has.
+  std::vector<std::string> NamesWithoutEffect(const Choice& choice) const;
+
   // The network of a choice as a document of docs/network-format.md. Refuses names and values that
-  // the space does not have.
+  // the space does not have, and values that are no network together. Names without an effect are
+  // allowed.
   base::Expected<std::string> Write(const Choice& choice) const;
 
  private:

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/graph/import/common/format.h"
 #include "tessera/graph/import/space/space.h"
@@ -32,6 +35,9 @@ int64_t Scaled(int64_t channels, int64_t percent) {
   return scaled;
 }
 
+// Text of the file as a JSON string, which YAML reads as the same text whatever it holds.
+std::string Quoted(const std::string& text) { return base::WriteJsonLine(text); }
+
 }  // namespace
 
 base::Diagnostic Space::Refusal(std::string message, std::string expected) const {
@@ -50,7 +56,7 @@ int64_t Space::ValueOf(const Choice& choice, const std::string& name) const {
       ->values.front();
 }
 
-base::Expected<std::string> Space::Write(const Choice& choice) const {
+std::optional<base::Diagnostic> Space::FindFault(const Choice& choice) const {
   for (const auto& [name, value] : choice) {
     const auto parameter =
         std::find_if(parameters_.begin(), parameters_.end(),
@@ -61,13 +67,34 @@ base::Expected<std::string> Space::Write(const Choice& choice) const {
       base::Diagnostic fault = Refusal("the space has no parameter '" + name + "'",
                                        names.empty() ? "none" : base::Join(names));
       fault.hint = base::DidYouMean(name, names);
-      return base::Unexpected(fault);
+      return fault;
     }
     const std::vector<int64_t>& values = parameter->values;
     if (std::find(values.begin(), values.end(), value) == values.end())
-      return base::Unexpected(Refusal(fmt::format("'{}' is {}", name, value),
-                                      fmt::format("one of {}", fmt::join(values, ", "))));
+      return Refusal(fmt::format("'{}' is {}", name, value),
+                     fmt::format("one of {}", fmt::join(values, ", ")));
   }
+  return std::nullopt;
+}
+
+std::vector<std::string> Space::NamesWithoutEffect(const Choice& choice) const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choice) {
+    // "stage2.block3.kernel" is of block 3, of which there are "stage2.depth".
+    const std::string owner = name.substr(0, name.rfind('.'));
+    const size_t digits = owner.find_last_not_of("0123456789") + 1;
+    const std::string kind = owner.substr(0, digits);
+    std::string count;
+    if (kind == "layer") count = "layers";
+    if (kind.ends_with(".block")) count = kind.substr(0, kind.rfind('.')) + ".depth";
+    if (!count.empty() && std::stoll(owner.substr(digits)) > ValueOf(choice, count))
+      names.push_back(name);
+  }
+  return names;
+}
+
+base::Expected<std::string> Space::Write(const Choice& choice) const {
+  if (auto fault = FindFault(choice)) return base::Unexpected(*std::move(fault));
   if (family_ == Family::kTransformer) return WriteTransformer(choice);
   return WriteInvertedResidual(choice);
 }
@@ -115,7 +142,7 @@ std::string Space::WriteInvertedResidual(const Choice& choice) const {
   return fmt::format(
       "schema: 1\nname: {}\ndtype: {}\ninputs:\n  - {{id: image, shape: [1, 3, {}, {}]}}\n"
       "operators:\n{}outputs: [classes]\n",
-      name_, dtype_, resolution, resolution, lines.Text());
+      Quoted(name_), dtype_, resolution, resolution, lines.Text());
 }
 
 // Encoder layers with norms behind the sums: Vaswani et al., "Attention Is All You Need", 2017.
@@ -161,7 +188,7 @@ base::Expected<std::string> Space::WriteTransformer(const Choice& choice) const 
   return fmt::format(
       "schema: 1\nname: {}\ndtype: {}\ninputs:\n  - {{id: tokens, shape: [1, {}, {}]}}\n"
       "operators:\n{}outputs: [{}]\n",
-      name_, dtype_, sequence, width, lines.Text(), before);
+      Quoted(name_), dtype_, sequence, width, lines.Text(), before);
 }
 
 namespace {
@@ -170,11 +197,25 @@ base::Expected<common::Import> Read(std::string_view text, const std::string& fi
                                     const common::ImportOptions& options) {
   const base::Expected<Space> space = Space::Parse(std::string(text), file_name);
   if (!space) return base::Unexpected(space.error());
+  if (auto fault = space->FindFault(options.dims)) return base::Unexpected(*std::move(fault));
+  if (const auto names = space->NamesWithoutEffect(options.dims); !names.empty()) {
+    base::Diagnostic fault;
+    fault.file = file_name;
+    fault.message = fmt::format("'{}' has no effect: the network has no such part", names.front());
+    fault.expected = "parameters of blocks and layers that the depth leaves in";
+    return base::Unexpected(fault);
+  }
   const base::Expected<std::string> network = space->Write(options.dims);
   if (!network) return base::Unexpected(network.error());
   base::Expected<Graph> graph = yaml::ReadNetwork(*network, file_name);
   if (!graph) return base::Unexpected(graph.error());
-  return common::Import{.graph = *std::move(graph)};
+  common::Import import{.graph = *std::move(graph)};
+  std::vector<std::string_view> ignored;
+  if (!options.states.empty()) ignored.emplace_back("--state");
+  if (options.floats_as) ignored.emplace_back("--floats-as");
+  if (!options.descriptions.empty()) ignored.emplace_back("--ops-file");
+  if (!ignored.empty()) import.notes.push_back("no effect on a space: " + base::Join(ignored));
+  return import;
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/base/yaml_reader.h"
+#include "tessera/explore/spec.h"
+
+// The networks of `choices` (docs/spaces.md).
+namespace tessera::explore {
+
+struct NetworkChoices {
+  std::vector<NetworkEntry> networks;
+  std::vector<RefusedNetwork> refused;
+};
+
+// Whether the file is a space of networks.
+bool IsSpace(const NetworkEntry& entry);
+
+// A network for each combination of values, the first parameter outermost. `pattern`: the entry
+// that they are made of, whose file has this content. Of a space, names without an effect are left
+// out, equal networks are one, and combinations that are no network are refused. Complains at the
+// node; returns a fault of the file itself.
+base::Expected<NetworkChoices> ReadChoices(const base::YamlNode& choices,
+                                           const NetworkEntry& pattern, const std::string& content);
+
+}  // namespace tessera::explore
