@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tessera/tests/cli/command_line.h"
 
@@ -73,6 +76,54 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   }
   EXPECT_GT(failures, 10);
   EXPECT_GT(answers, 0);
+}
+
+class ExhaustedSession : public CommandLineTest {
+ protected:
+  Outcome RunFailing(int64_t allocation, const std::string& input) const {
+    setenv("LD_PRELOAD", FAIL_NEW_LIBRARY, 1);
+    setenv("FAIL_ALLOCATION", std::to_string(allocation).c_str(), 1);
+    Outcome outcome = Run({"serve", "--jsonl", "--threads", "1"}, input);
+    unsetenv("LD_PRELOAD");
+    unsetenv("FAIL_ALLOCATION");
+    return outcome;
+  }
+
+  static std::vector<std::string> LinesOf(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+// Whether reader or worker lacks memory: each line has its answer, or an error; or the session ends
+// with the exit code of a limit.
+TEST_F(ExhaustedSession, AnswersEachLineOrEnds) {
+  constexpr int kRuns = 60;
+  Write("buffers.csv", kBuffers);
+  const std::string input = R"({"id": 1, "method": "allocate", "problem": "buffers.csv"}
+{"id": 2, "method": "ping"}
+{"id": 3, "method": "allocate", "problem": {"text": "id,lower,upper,size\na,0,3,4\n"}}
+)";
+  const std::vector<std::string> whole = LinesOf(RunFailing(0, input).out);
+  ASSERT_EQ(whole.size(), 3U);
+  int errors = 0, answers = 0;
+  double next = 1;
+  for (int run = 0; run < kRuns; ++run, next = next * 1.13 + 1) {
+    const Outcome outcome = RunFailing(static_cast<int64_t>(next), input);
+    ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10)))
+        << "allocation " << next << ": " << outcome.err;
+    const std::vector<std::string> lines = LinesOf(outcome.out);
+    if (outcome.exit_code == 0) EXPECT_EQ(lines.size(), 3U) << "allocation " << next;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const bool is_error = lines[i].find("\"ok\":false") != std::string::npos;
+      ++(is_error ? errors : answers);
+      if (is_error) EXPECT_THAT(lines[i], testing::HasSubstr("\"code\":\"stopped\"")) << next;
+    }
+  }
+  EXPECT_GT(errors, 10);
+  EXPECT_GT(answers, 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(
