@@ -69,27 +69,31 @@ TEST_F(ServeLimitsTest, StandardInputIsNoDocument) {
   EXPECT_EQ(answers[5].at("ok"), true);
 }
 
-// Each network is another one, of 3 MiB.
+// Each network is another one, of 3 MiB. All of them are more than the limit.
 TEST_F(ServeLimitsTest, WhatIsKeptDoesNotCutLaterRequestsOff) {
+  constexpr int kNetworks = 20;
   const std::string comment = "#" + std::string(size_t{3} << 20, '.') + "\n";
-  const std::string last = Request("plan", {{"text", kNetwork}}).dump() + "\n";
   std::string input;
-  for (int i = 0; i < 25; ++i)
-    input +=
-        Request("plan", {{"text", kNetwork + std::to_string(i).insert(0, "#") + comment}}).dump() +
-        "\n";
-  const std::vector<Json> answers = Serve(input + last, {"--memory-limit", "100Mi"});
-  ASSERT_EQ(answers.size(), 26U);
-  const Json alone = Serve(last).front();
-  EXPECT_EQ(alone.at("outcome"), "optimal");
-  for (const Json& answer : answers) EXPECT_EQ(answer, alone);
+  for (int i = 0; i < kNetworks; ++i) {
+    const std::string text = kNetwork + ("#" + std::to_string(i)) + comment;
+    input += Request("plan", {{"text", text}}).dump() + "\n";
+  }
+  Json last = Request("plan", Shipped("examples/networks/patent_chain.yaml"));
+  last["profile"] = Shipped("hw_profiles/edge_npu_64kib.yaml");
+  const std::vector<Json> answers = Serve(input + last.dump(), {"--memory-limit", "96Mi"});
+  ASSERT_EQ(answers.size(), kNetworks + 1U);
+  for (const Json& answer : answers) {
+    EXPECT_EQ(answer.at("outcome"), "optimal");
+    EXPECT_FALSE(answer.contains("stopped"));
+  }
+  EXPECT_EQ(answers.back(), Serve(last.dump()).front());
 }
 
 // Name and text of both documents are the same when one follows the other.
 TEST_F(ServeLimitsTest, ADocumentIsNameAndText) {
-  const Json first = Request("plan", {{"text", kNetwork}, {"name", "n.yaml\ndtype: int16"}});
+  const Json first = Request("plan", {{"text", kNetwork}, {"name", "n\ndtype: int16 #.yaml"}});
   const Json second =
-      Request("plan", {{"text", "dtype: int16\n" + std::string(kNetwork)}, {"name", "n.yaml"}});
+      Request("plan", {{"text", "dtype: int16 #.yaml\n" + std::string(kNetwork)}, {"name", "n"}});
   const Json alone = Serve(second.dump()).front();
   EXPECT_NE(Serve(first.dump()).front(), alone);
   EXPECT_EQ(Serve(first.dump() + "\n" + second.dump()).at(1), alone);
