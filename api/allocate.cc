@@ -81,7 +81,8 @@ Result<Problem> Choose(const Problem::Content& content, const std::string& name)
 
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options) {
   if (!problem.Candidates().empty())
-    return BadArgument("the problem has tile candidates", "the problem AtCandidate one of them");
+    return BadArgument("the problem has tile candidates",
+                       "the problem with the sizes of one of them");
   if (options.capacity && *options.capacity < 0)
     return BadArgument("the capacity is negative", "0 or more bytes");
   return FindBadOption(options);
@@ -160,6 +161,7 @@ Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOption
     if (auto error = Certify(problem, given, *found, stop.Get(), answer)) return *std::move(error);
   }
   answer.stopped = stop.Get().HasCutOff();
+  answer.out_of_memory = RanOutOfMemory(stop.Get());
   if (result.allocation) {
     problem::files::AllocationDocument document;
     document.result = std::move(result);

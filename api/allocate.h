@@ -141,7 +141,8 @@ struct AllocateAnswer {
   // was found; else the reason.
   std::optional<Certificate> certificate = {};
   std::string no_certificate = {};
-  bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
+  bool stopped = false;        // a deadline, a memory limit or a cancellation cut it off
+  bool out_of_memory = false;  // a memory limit did
 };
 
 // The best allocation that is found. An answer without one is no error.

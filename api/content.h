@@ -174,6 +174,11 @@ class CallStop {
   base::Stop own_;
 };
 
+// Whether the memory limit cut work off.
+inline bool RanOutOfMemory(const base::Stop& stop) {
+  return stop.IsOutOfMemory() || stop.HasDeclined();
+}
+
 Plan AsPlan(plan::Plan plan, double time_ms);
 Problem AsProblem(problem::files::ProblemDocument document);
 Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document,

@@ -210,6 +210,7 @@ class Evaluating {
     found.outcome = answer->outcome;
     found.reason = answer->reason;
     found.stopped = answer->stopped;
+    found.out_of_memory = answer->out_of_memory;
     found.searched = true;
     if (!answer->plan) {
       if (bounds.empty()) {

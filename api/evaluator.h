@@ -27,15 +27,16 @@ struct EvaluatorOptions {
 
 // What is known of the plans of a network on one profile.
 struct Evaluation {
-  // That of MakePlan. kUnknown too where the network fails on another profile before a search here.
+  // That of MakePlan. kUnknown too where no plan was found on another profile before a search here.
   Outcome outcome = Outcome::kUnknown;
   std::vector<PlanMetric> metrics = {};  // of the plan that MakePlan gives; empty: there is none
   // Of each metric, in the order of MetricNames: no plan that keeps the limits is below it. Those
   // of the plan, or of LowerBounds where there is none. 0 for the peak where another limit failed.
   std::vector<MetricValue> bounds = {};
-  std::string reason = {};  // why there is no plan
-  bool searched = false;    // false: bounds decided, or another profile did
-  bool stopped = false;     // a deadline, a memory limit or a cancellation cut the search off
+  std::string reason = {};     // why there is no plan
+  bool searched = false;       // false: bounds decided, or no plan was found on another profile
+  bool stopped = false;        // a deadline, a memory limit or a cancellation cut the search off
+  bool out_of_memory = false;  // a memory limit did
 };
 
 // Plans networks on the same profiles again and again, and keeps what does not depend on their
@@ -54,8 +55,8 @@ class TESSERA_API Evaluator {
 
   // The same for plans that keep the limits, in addition to those of the options. `limits` holds
   // those of each profile, or one list for all. A limit that a lower bound exceeds fails without a
-  // search. If one profile has no plan, the network is not planned on those behind it; bounds are
-  // compared on all profiles first.
+  // search. If no plan is found on one profile, the network is not planned on those behind it;
+  // bounds are compared on all profiles first.
   Result<std::vector<Evaluation>> EvaluateAtMost(
       const Network& network, const std::vector<std::vector<MetricValue>>& limits,
       const std::optional<CallOptions>& call = {}) const;

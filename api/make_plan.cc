@@ -132,6 +132,7 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
   answer.reason = std::move(result->reason);
   answer.causes = std::move(result->constraints);
   answer.stopped = stop.Get().HasCutOff();
+  answer.out_of_memory = RanOutOfMemory(stop.Get());
   if (result->plan) {
     plan::Plan plan = *std::move(result->plan);
     const Network::Content& source = network.Get();

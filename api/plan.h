@@ -117,7 +117,8 @@ struct PlanAnswer {
   // Single changes with which a plan was found or is likelier, in words.
   std::vector<std::string> remedies = {};
   std::optional<Certificate> certificate = {};  // kInfeasible, if the options ask for it
-  bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
+  bool stopped = false;        // a deadline, a memory limit or a cancellation cut it off
+  bool out_of_memory = false;  // a memory limit did
 };
 
 // The best plan that is found. An answer without a plan is no error.

@@ -1,6 +1,7 @@
 #include "tessera/base/process.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+// Of mimalloc. Only programs that link it have the function.
+extern "C" __attribute__((weak)) void mi_collect(bool force);
 
 namespace tessera::base {
 namespace {
@@ -99,6 +103,13 @@ int64_t FreeAddressSpace() {
 }
 
 int64_t ResidentBytes() { return PagesOfProcess().resident * sysconf(_SC_PAGESIZE); }
+
+void ReturnFreeMemory() {
+  if (mi_collect != nullptr) mi_collect(true);
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 int64_t UsableBytes() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES);

@@ -12,6 +12,10 @@ namespace tessera::base {
 // a small file.
 int64_t ResidentBytes();
 
+// Returns memory that was freed to the system, as far as the allocator can. Otherwise it stays
+// resident for a while, or for good. Cost: at most some milliseconds for a gigabyte.
+void ReturnFreeMemory();
+
 // Bytes of memory that the process may hold: the minimum of the machine's memory, the limits of its
 // control groups and the limits of the process.
 int64_t UsableBytes();

@@ -92,14 +92,14 @@ CLI::Validator Seconds() {
   return {check, "SECONDS"};
 }
 
-CLI::Validator PartsPerMillion() {
-  const auto check = [](std::string& word) -> std::string {
+CLI::Validator PartsPerMillion(int most_percent) {
+  const auto check = [most_percent](std::string& word) -> std::string {
     std::string_view number = word;
     const bool marked = number.ends_with('%');
     if (marked) number.remove_suffix(1);
     const std::optional<double> percent = ParseDecimal(number);
-    if (!marked || !percent || *percent < 0 || *percent > 1000)
-      return Wanted("a percentage from 0% to 1000%, as 0.5%", word);
+    if (!marked || !percent || *percent < 0 || *percent > most_percent)
+      return Wanted(fmt::format("a percentage from 0% to {}%, as 0.5%", most_percent), word);
     word = std::to_string(std::llround(*percent * 1e4));
     return "";
   };

@@ -32,8 +32,8 @@ CLI::Validator ByteCount();
 // Seconds, at least 0.
 CLI::Validator Seconds();
 
-// "0.5%" becomes parts per million, at most ten times the whole.
-CLI::Validator PartsPerMillion();
+// "0.5%" becomes parts per million.
+CLI::Validator PartsPerMillion(int most_percent = 1000);
 
 // A finite decimal number that is the whole word: "0.5", "2e9".
 std::optional<double> ParseDecimal(std::string_view word);

@@ -43,8 +43,8 @@ class GenerateCommand final : public Command {
     }
     return text +
            fmt::format(
-               "  {:<14} the list of --from, with what --fixed, --separated and "
-               "--penalties add\n\n",
+               "  {:<14} the list of --from, with what --fixed, --separated, "
+               "--penalties and --values add\n\n",
                kGiven) +
            "The same arguments give the same bytes on every machine. A list is written as CSV "
            "where CSV can state\n"
@@ -82,7 +82,7 @@ class GenerateCommand final : public Command {
         ->transform(WholeNumber(0, std::numeric_limits<int64_t>::max()));
     app.add_option("--fixed", request_.fixed_ppm,
                    "Fix so many of the offsets, drawn from a known solution")
-        ->transform(PartsPerMillion());
+        ->transform(PartsPerMillion(100));
     app.add_option("--separated", request_.separated,
                    "So many pairs must not share addresses, and do not in the known solution")
         ->transform(WholeNumber(0, kMostBuffers));
@@ -141,10 +141,12 @@ class GenerateCommand final : public Command {
   ExitCode Answer(Console& console) {
     base::Expected<problem::Problem> made = Make();
     if (!made && from_.empty()) {
-      console.Note(base::Format(made.error()));
+      console.Refuse(made.error());
       return ExitCode::kUsage;
     }
     if (!made) return console.Refuse(made.error());
+    NoteMissing(console, "--separated", request_.separated, made->relations.size() - relations_);
+    NoteMissing(console, "--penalties", request_.penalties, made->costs.size() - costs_);
     std::string text;
     if (format_ != "json") {
       base::Expected<std::string> csv = problem::files::WriteCsv(*made);
@@ -159,10 +161,19 @@ class GenerateCommand final : public Command {
     return files_.Save(console, std::vector<base::Output>{{output_, std::move(text)}});
   }
 
+  // The draw of pairs ends where few are left.
+  static void NoteMissing(Console& console, std::string_view option, int wanted, size_t found) {
+    if (found >= static_cast<size_t>(wanted)) return;
+    console.Note(fmt::format("{} {}: only {} pairs were found; the list has hardly any others",
+                             option, wanted, found));
+  }
+
   base::Expected<problem::Problem> Make() {
     if (from_.empty()) return Generate(request_);
     base::Expected<problem::files::ProblemDocument> input = LoadProblem(from_);
     if (!input) return tl::unexpected(input.error());
+    relations_ = input->problem.relations.size();
+    costs_ = input->problem.costs.size();
     auto varied = Vary(std::move(input->problem), request_);
     if (!varied) varied.error().file = from_;
     return varied;
@@ -170,6 +181,8 @@ class GenerateCommand final : public Command {
 
   problem::generate::Request request_;
   CLI::Option* buffers_option_ = nullptr;
+  size_t relations_ = 0;  // of the list of --from
+  size_t costs_ = 0;
   std::string from_;
   std::string format_;
   std::string output_;

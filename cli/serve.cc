@@ -1,32 +1,31 @@
 #include <fmt/format.h>
-#include <poll.h>
 #include <tessera/call.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <deque>
+#include <exception>
+#include <limits>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/serve/answerer.h"
+#include "tessera/serve/lines.h"
 #include "tessera/serve/request.h"
+#include "tessera/serve/waiting.h"
 
 // `tessera serve --jsonl`: a session over standard streams.
 //
@@ -39,125 +38,11 @@
 namespace tessera::cli {
 namespace {
 
-constexpr size_t kMostBytesOfLine = size_t{64} << 20;
-constexpr size_t kMostWaiting = 1'000;
-constexpr int kBetweenLooks_ms = 50;  // at signals
+using Milliseconds = std::chrono::milliseconds;
 
-// Requests in the order of their lines, the one that is worked on first.
-class Waiting {
- public:
-  struct Entry {
-    serve::Request request;
-    Canceller canceller;
-  };
-
-  // Waits for room, but not longer than one look. False: there is none.
-  bool Add(serve::Request& request) {
-    std::unique_lock lock(mutex_);
-    const auto has_room = [this] { return entries_.size() < kMostWaiting; };
-    if (!changed_.wait_for(lock, std::chrono::milliseconds(kBetweenLooks_ms), has_room))
-      return false;
-    entries_.push_back({std::move(request), Canceller()});
-    changed_.notify_all();
-    return true;
-  }
-
-  // The first one, which stays there; nullptr at the end. Entries of a deque stay in place.
-  const Entry* AwaitFirst() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !entries_.empty() || closed_; });
-    return entries_.empty() ? nullptr : &entries_.front();
-  }
-
-  void RemoveFirst() {
-    const std::lock_guard lock(mutex_);
-    entries_.pop_front();
-    changed_.notify_all();
-  }
-
-  void Cancel(const std::string& id) {
-    const std::lock_guard lock(mutex_);
-    for (const Entry& entry : entries_) {
-      if (entry.request.id == id) entry.canceller.Cancel();
-    }
-  }
-
-  void CancelAll() {
-    const std::lock_guard lock(mutex_);
-    for (const Entry& entry : entries_) entry.canceller.Cancel();
-  }
-
-  void Close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
-  }
-
-  // Waits for one look.
-  bool IsDone() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::milliseconds(kBetweenLooks_ms),
-                             [this] { return entries_.empty(); });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Entry> entries_;
-  bool closed_ = false;
-};
-
-// The lines of standard input, which may come slowly.
-class Lines {
- public:
-  enum class Event : uint8_t { kLine, kTooLong, kNothingYet, kEnd, kFault };
-
-  // Waits for one look. `line` is valid until the next call.
-  Event Next(std::string& line) {
-    while (true) {
-      const size_t end = buffer_.find('\n', searched_);
-      if (end != std::string::npos || (ended_ && !buffer_.empty())) {
-        const size_t length = std::min(end, buffer_.size());
-        line = buffer_.substr(0, length);
-        buffer_.erase(0, std::min(length + 1, buffer_.size()));
-        searched_ = 0;
-        return std::exchange(skips_, false) ? Event::kTooLong : Event::kLine;
-      }
-      if (ended_) return Event::kEnd;
-      searched_ = buffer_.size();
-      if (buffer_.size() > kMostBytesOfLine) {
-        buffer_.clear();
-        searched_ = 0;
-        skips_ = true;
-      }
-      if (const auto event = Fill()) return *event;
-    }
-  }
-
-  int Error() const { return error_; }
-
- private:
-  std::optional<Event> Fill() {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (poll(&input, 1, kBetweenLooks_ms) <= 0) return Event::kNothingYet;
-    std::array<char, 1 << 16> bytes;
-    const ssize_t count = read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) return Event::kNothingYet;
-    if (count < 0) {
-      error_ = errno;
-      return Event::kFault;
-    }
-    ended_ = count == 0;
-    buffer_.append(bytes.data(), static_cast<size_t>(count));
-    return std::nullopt;
-  }
-
-  std::string buffer_;
-  size_t searched_ = 0;  // bytes without a line break
-  bool skips_ = false;   // the rest of a line that is too long
-  bool ended_ = false;
-  int error_ = 0;
-};
+constexpr Milliseconds kBetweenLooks{50};                // at signals
+constexpr int64_t kMostWaiting = int64_t{64} << 20;      // bytes of the lines that wait
+constexpr int64_t kMostLate = serve::Lines::kMostBytes;  // bytes that are read after a signal
 
 bool IsBlank(const std::string& line) {
   return line.find_first_not_of(" \t\r") == std::string::npos;
@@ -166,11 +51,23 @@ bool IsBlank(const std::string& line) {
 serve::Request TooLong(int64_t number) {
   serve::Request request;
   base::Diagnostic& fault = request.fault.emplace();
-  fault.line = static_cast<int>(number);
+  fault.line = static_cast<int>(std::min<int64_t>(number, std::numeric_limits<int>::max()));
   fault.message = "the line is too long";
-  fault.expected = fmt::format("at most {} bytes", kMostBytesOfLine);
+  fault.expected = fmt::format("at most {} bytes", serve::Lines::kMostBytes);
   fault.hint = "name a file instead";
   return request;
+}
+
+serve::Request NoMemory() {
+  serve::Request request;
+  request.lacked_memory = true;
+  return request;
+}
+
+serve::Request RequestOf(serve::Lines::Event event, const std::string& line, int64_t number) {
+  if (event == serve::Lines::Event::kNoMemory) return NoMemory();
+  if (event == serve::Lines::Event::kTooLong) return TooLong(number);
+  return serve::ReadRequest(line, number);
 }
 
 class ServeCommand final : public Command {
@@ -210,27 +107,48 @@ class ServeCommand final : public Command {
   ExitCode Run(Console& console) override {
     base::Stop stop;
     const InterruptGuard guard(stop);
-    std::thread worker([&] { Work(console); });
-    const ExitCode code = Read(console);
-    waiting_.Close();
-    worker.join();
-    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : code;
-  }
-
- private:
-  // Answers until there is nothing to wait for.
-  void Work(Console& console) {
     serve::AnswererOptions options;
     options.threads = threads_.Get();
     options.memory_limit = memory_limit_;
     options.most_bytes = static_cast<size_t>(most_bytes_);
+    const int64_t limit = memory_limit_.value_or(base::UsableBytes());
+    waiting_.emplace(static_cast<size_t>(std::min(kMostWaiting, limit / 8)));
+    serve::Lines lines(serve::TakeStandardInput());
+    ExitCode code = ExitCode::kAnswer;
+    {
+      const std::jthread worker([&] { Work(options, console); });
+      const Closer closer{*waiting_};
+      code = Read(lines, console);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return InterruptGuard::Interrupted() ? ExitCode::kInterrupted : code;
+  }
+
+ private:
+  // Lets the worker end, also after an exception.
+  struct Closer {
+    serve::Waiting& waiting;
+    ~Closer() { waiting.Close(); }
+  };
+
+  void Work(const serve::AnswererOptions& options, Console& console) {
+    try {
+      AnswerAll(options, console);
+    } catch (const std::exception&) {
+      failure_ = std::current_exception();
+      has_failed_ = cannot_go_on_ = true;
+    }
+  }
+
+  // Answers until there is nothing to wait for.
+  void AnswerAll(const serve::AnswererOptions& options, Console& console) {
     serve::Answerer answerer(options);
-    while (const Waiting::Entry* entry = waiting_.AwaitFirst()) {
+    while (const serve::Waiting::Entry* entry = waiting_->AwaitFirst()) {
       const bool is_late = InterruptGuard::Interrupted();
       console.Print(is_late ? Refusal(entry->request)
                             : answerer.Answer(entry->request, entry->canceller));
-      if (console.Flush() != 0) cannot_write_ = true;
-      waiting_.RemoveFirst();
+      if (console.Flush() != 0) cannot_go_on_ = true;
+      waiting_->RemoveFirst();
     }
   }
 
@@ -242,45 +160,59 @@ class ServeCommand final : public Command {
     return serve::AnswerToError(request.id, error);
   }
 
-  ExitCode Read(Console& console) {
-    Lines lines;
+  // After a signal it goes on with what the stream has at once, so that each line has an answer.
+  ExitCode Read(serve::Lines& lines, Console& console) {
+    using Event = serve::Lines::Event;
     std::string line;
-    for (int64_t number = 1; !cannot_write_;) {
-      if (InterruptGuard::Interrupted()) {
-        waiting_.CancelAll();
-        return ExitCode::kInterrupted;
-      }
-      const Lines::Event event = lines.Next(line);
-      if (event == Lines::Event::kNothingYet) continue;
-      if (event == Lines::Event::kEnd) break;
-      if (event == Lines::Event::kFault) {
+    std::optional<int64_t> end;  // of the bytes that are read after a signal
+    for (int64_t number = 1; !cannot_go_on_;) {
+      if (InterruptGuard::Interrupted() && !end) end = lines.BytesRead() + kMostLate;
+      const Event event = lines.Next(line, end ? Milliseconds(0) : kBetweenLooks);
+      if (event == Event::kEnd || (end && lines.BytesRead() > *end)) break;
+      if (event == Event::kNothingYet && end) break;
+      if (event == Event::kNothingYet) continue;
+      if (event == Event::kFault) {
         console.Note(
             fmt::format("standard input: error: cannot read: {}", std::strerror(lines.Error())));
         return ExitCode::kBadInput;
       }
       const int64_t at = number++;
-      if (event == Lines::Event::kLine && IsBlank(line)) continue;
-      if (Take(event == Lines::Event::kLine ? serve::ReadRequest(line, at) : TooLong(at))) break;
+      if (event == Event::kLine && IsBlank(line)) continue;
+      if (Take(RequestOf(event, line, at), line.size())) break;
     }
     AwaitEnd();
     return ExitCode::kAnswer;
   }
 
   // Whether the request is the last one.
-  bool Take(serve::Request request) {
-    const bool is_last = !request.fault && request.method == serve::Method::kQuit;
-    if (!request.fault && request.method == serve::Method::kCancel) waiting_.Cancel(request.target);
-    while (!waiting_.Add(request)) {
-      if (InterruptGuard::Interrupted() || cannot_write_) return true;
+  bool Take(serve::Request request, size_t bytes) {
+    const bool is_read = !request.fault && !request.lacked_memory;
+    const bool is_last = is_read && request.method == serve::Method::kQuit;
+    if (is_read && request.method == serve::Method::kCancel) waiting_->Cancel(request.target);
+    while (!Add(request, bytes)) {
+      if (cannot_go_on_) return true;
+      if (InterruptGuard::Interrupted()) waiting_->CancelAll();
     }
     return is_last;
   }
 
+  // False: there is no room yet. Requests that are done give memory back.
+  bool Add(serve::Request& request, size_t bytes) {
+    try {
+      return waiting_->Add(request, bytes, kBetweenLooks);
+    } catch (const std::bad_alloc&) {
+      if (waiting_->AwaitNone(Milliseconds(0))) throw;
+      waiting_->AwaitNone(kBetweenLooks);
+      return false;
+    }
+  }
+
   // Passes signals on until everything is answered.
   void AwaitEnd() {
-    waiting_.Close();
-    while (!waiting_.IsDone()) {
-      if (InterruptGuard::Interrupted() || cannot_write_) waiting_.CancelAll();
+    waiting_->Close();
+    while (!waiting_->AwaitNone(kBetweenLooks)) {
+      if (has_failed_) return;
+      if (InterruptGuard::Interrupted() || cannot_go_on_) waiting_->CancelAll();
     }
   }
 
@@ -288,8 +220,10 @@ class ServeCommand final : public Command {
   int64_t most_bytes_ = int64_t{512} << 20;
   std::optional<int64_t> memory_limit_;
   ThreadCount threads_;
-  Waiting waiting_;
-  std::atomic<bool> cannot_write_{false};
+  std::optional<serve::Waiting> waiting_;
+  std::atomic<bool> cannot_go_on_{false};
+  std::atomic<bool> has_failed_{false};  // the worker, with this exception
+  std::exception_ptr failure_;
 };
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "tessera/base/files.h"
 #include "tessera/base/json_document.h"
+#include "tessera/base/process.h"
 
 namespace tessera::serve {
 namespace {
@@ -46,9 +48,10 @@ std::string LineOfError(const std::string& id, std::string_view code, const Erro
   return Line(id, false, {{"error", AsJson(code, error)}});
 }
 
-// Nothing is allocated for it.
-constexpr std::string_view kOutOfMemory =
-    ",\"ok\":false,\"error\":{\"code\":\"stopped\",\"message\":\"out of memory\"}}\n";
+std::string LineOfNoMemory(const std::string& id) {
+  return "{\"id\":" + id +
+         ",\"ok\":false,\"error\":{\"code\":\"stopped\",\"message\":\"out of memory\"}}\n";
+}
 
 Json MetricsOf(const std::vector<PlanMetric>& metrics) {
   Json json = Json::object();
@@ -85,6 +88,16 @@ Error AsError(const base::Diagnostic& fault) {
   return error;
 }
 
+// The problem with the sizes of a candidate.
+Result<Problem> AtCandidate(const Problem& problem, const std::string& candidate) {
+  Result<Problem> sized = problem.AtCandidate(candidate);
+  if (sized) return sized;
+  Error error = sized.Error();
+  if (candidate.empty()) error.message = "the problem has tile candidates, and none is chosen";
+  error.pointer = "/candidate";
+  return error;
+}
+
 // The text of a document.
 Result<std::string> TextOf(const Document& document) {
   if (!document.IsFile()) return document.text;
@@ -93,30 +106,34 @@ Result<std::string> TextOf(const Document& document) {
   return AsError(text.error());
 }
 
-// The value of an earlier request with the same key, or that of `make`, which is then kept.
-template <typename Value, typename Make>
-Result<Value> FindOr(std::list<std::pair<std::string, Value>>& known, size_t most,
-                     const std::string& key, const Make& make) {
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&key](const auto& each) { return each.first == key; });
-  if (found != known.end()) {
-    known.splice(known.begin(), known, found);
-    return known.front().second;
-  }
-  Result<Value> value = make();
-  if (!value) return value;
-  if (known.size() == most) known.pop_back();
-  known.emplace_front(key, *value);
-  return value;
-}
+constexpr size_t kBytesOfByte = 16;  // that inputs hold for each byte of their text, about
+constexpr size_t kInputs = 64;       // of a kind, that are kept
+constexpr size_t kEvaluators = 2;    // that are kept
 
+// The input in a document, which is read unless it is known.
 template <typename Value, typename Read>
-Result<Value> ReadOr(std::list<std::pair<std::string, Value>>& known, const Document& document,
-                     const Read& read) {
-  constexpr size_t kMost = 64;
+Result<Value> ReadOr(Recent<Value>& known, const Document& document, const Read& read) {
   const Result<std::string> text = TextOf(document);
   if (!text) return text.Error();
-  return FindOr(known, kMost, document.file + "\n" + *text, [&] { return read(*text); });
+  // The length says where the name ends.
+  const std::string key = std::to_string(document.file.size()) + ':' + document.file + *text;
+  return known.FindOr(key, kBytesOfByte * text->size(), [&] { return read(*text); });
+}
+
+// Of what is kept, half is for the session, three eighths for what evaluators find out, and the
+// rest for inputs.
+size_t BytesOfEvaluator(const AnswererOptions& options) {
+  return options.most_bytes / 8 * 3 / kEvaluators;
+}
+
+int64_t LimitOf(const AnswererOptions& options) {
+  return options.memory_limit.value_or(base::UsableBytes() / 4 * 3);
+}
+
+AnswererOptions WithinLimit(AnswererOptions options) {
+  const auto quarter = static_cast<size_t>(std::max<int64_t>(LimitOf(options), 0) / 4);
+  options.most_bytes = std::min(options.most_bytes, quarter);
+  return options;
 }
 
 }  // namespace
@@ -126,22 +143,72 @@ std::string AnswerToError(const std::string& id, const Error& error) {
 }
 
 Answerer::Answerer(const AnswererOptions& options)
-    : options_(options), session_(SessionOptions{options.most_bytes / 2}) {}
+    : options_(WithinLimit(options)),
+      session_(SessionOptions{options_.most_bytes / 2}),
+      networks_(kInputs, options_.most_bytes / 16),
+      profiles_(kInputs, options_.most_bytes / 32),
+      evaluators_(kEvaluators, options_.most_bytes / 32) {}
 
 std::string Answerer::Answer(const Request& request, const Canceller& canceller) {
   try {
+    if (request.lacked_memory) return LineOfNoMemory(request.id);
     if (request.fault) return LineOfError(request.id, "bad_request", AsError(*request.fault));
-    Result<std::string> line = AnswerTo(request, canceller);
+    MakeRoom();
+    deadline_.reset();
+    if (request.timeout_s) {
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(*request.timeout_s));
+    }
+    const bool kept = keeps_;
+    Result<std::string> line = Try(request, canceller);
+    const bool has_time = !deadline_ || Clock::now() < *deadline_;
+    if (out_of_memory_ && kept && has_time && !canceller.IsCancelled()) {
+      Forget();
+      Result<std::string> again = Try(request, canceller);
+      if (again || !line) line = std::move(again);
+    }
     return line ? *std::move(line) : AnswerToError(request.id, line.Error());
   } catch (const std::bad_alloc&) {
-    session_.Clear();
-    evaluators_.clear();
-    return "{\"id\":" + request.id + std::string(kOutOfMemory);
+    Forget();
+    return LineOfNoMemory(request.id);
   } catch (const std::exception& exception) {
     Error error;
     error.message = exception.what();
     return AnswerToError(request.id, error);
   }
+}
+
+// Sets out_of_memory_.
+Result<std::string> Answerer::Try(const Request& request, const Canceller& canceller) {
+  out_of_memory_ = false;
+  try {
+    Result<std::string> line = AnswerTo(request, canceller);
+    out_of_memory_ |= !line && line.Error().status == CallStatus::kStopped;
+    return line;
+  } catch (const std::bad_alloc&) {
+    out_of_memory_ = true;
+    Error error;
+    error.status = CallStatus::kStopped;
+    error.message = "out of memory";
+    return error;
+  }
+}
+
+// Memory that was freed counts too, until the allocator returns it.
+void Answerer::MakeRoom() {
+  const int64_t half = LimitOf(options_) / 2;
+  if (base::ResidentBytes() <= half) return;
+  base::ReturnFreeMemory();
+  if (base::ResidentBytes() > half) Forget();
+}
+
+void Answerer::Forget() {
+  session_.Clear();
+  networks_.Clear();
+  profiles_.Clear();
+  evaluators_.Clear();
+  keeps_ = false;
+  base::ReturnFreeMemory();
 }
 
 Result<std::string> Answerer::AnswerTo(const Request& request, const Canceller& canceller) {
@@ -164,11 +231,13 @@ Result<std::string> Answerer::AnswerTo(const Request& request, const Canceller& 
   return Line(request.id, true, Json::object());
 }
 
-void Answerer::Limit(const Request& request, const Canceller& canceller,
-                     CallOptions& options) const {
+void Answerer::Limit(const Canceller& canceller, CallOptions& options) const {
   options.threads = options_.threads;
   options.memory_limit = options_.memory_limit;
-  options.timeout_s = request.timeout_s;
+  if (deadline_) {
+    const std::chrono::duration<double> left = *deadline_ - Clock::now();
+    options.timeout_s = std::max(0.0, left.count());
+  }
   options.canceller = canceller;
 }
 
@@ -185,14 +254,16 @@ Result<Profile> Answerer::ProfileOf(const Document& document) {
 }
 
 Result<std::string> Answerer::Plan(const Request& request, const Canceller& canceller) {
+  keeps_ = true;
   const Result<Network> network = NetworkOf(*request.network);
   if (!network) return network.Error();
   const Result<Profile> profile = ProfileOf(request.profiles.front());
   if (!profile) return profile.Error();
   PlanOptions options = request.plan_options;
-  Limit(request, canceller, options);
+  Limit(canceller, options);
   const Result<PlanAnswer> answer = session_.MakePlan(*network, *profile, options);
   if (!answer) return answer.Error();
+  out_of_memory_ = answer->out_of_memory;
   Json json = Begin(answer->outcome, answer->reason, answer->stopped);
   if (!answer->explanation.empty()) json["explanation"] = answer->explanation;
   if (!answer->remedies.empty()) json["remedies"] = answer->remedies;
@@ -211,7 +282,6 @@ Result<std::string> Answerer::Plan(const Request& request, const Canceller& canc
 
 // One for the profiles and options of the request.
 Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
-  constexpr size_t kMost = 2;
   std::vector<Profile> profiles;
   std::string key;
   for (const Document& document : request.profiles) {
@@ -225,21 +295,23 @@ Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
                   plan.prefetch, plan.constraints, plan.minimize};
   options.push_back(plan.budget ? Json(*plan.budget) : Json());
   options.push_back(plan.max_operators ? Json(*plan.max_operators) : Json());
-  return FindOr(evaluators_, kMost, key + options.dump(), [&] {
+  const size_t bytes = kBytesOfByte * key.size();
+  return evaluators_.FindOr(key + options.dump(), bytes, [&] {
     EvaluatorOptions made;
     made.plan = plan;
-    made.most_bytes = options_.most_bytes / 2 / kMost;
+    made.most_bytes = BytesOfEvaluator(options_);
     return Evaluator::Make(std::move(profiles), made);
   });
 }
 
 Result<std::string> Answerer::Evaluate(const Request& request, const Canceller& canceller) {
+  keeps_ = true;
   const Result<Network> network = NetworkOf(*request.network);
   if (!network) return network.Error();
   const Result<Evaluator> evaluator = EvaluatorOf(request);
   if (!evaluator) return evaluator.Error();
   CallOptions call;
-  Limit(request, canceller, call);
+  Limit(canceller, call);
   const Result<std::vector<Evaluation>> found =
       request.method == Method::kEvaluate
           ? evaluator->Evaluate(*network, call)
@@ -247,6 +319,7 @@ Result<std::string> Answerer::Evaluate(const Request& request, const Canceller& 
   if (!found) return found.Error();
   Json profiles = Json::array();
   for (const Evaluation& evaluation : *found) {
+    out_of_memory_ |= evaluation.out_of_memory;
     Json json = Begin(evaluation.outcome, evaluation.reason, evaluation.stopped);
     if (!evaluation.metrics.empty()) json["metrics"] = MetricsOf(evaluation.metrics);
     if (evaluation.metrics.empty() && !evaluation.bounds.empty())
@@ -258,14 +331,19 @@ Result<std::string> Answerer::Evaluate(const Request& request, const Canceller& 
 }
 
 Result<std::string> Answerer::Allocate(const Request& request, const Canceller& canceller) {
+  keeps_ = true;
   const Result<std::string> text = TextOf(*request.problem);
   if (!text) return text.Error();
-  const Result<Problem> problem = Problem::Parse(*text, request.problem->file);
+  Result<Problem> problem = Problem::Parse(*text, request.problem->file);
+  if (!problem) return problem.Error();
+  if (!request.candidate.empty() || !problem->Candidates().empty())
+    problem = AtCandidate(*problem, request.candidate);
   if (!problem) return problem.Error();
   AllocateOptions options = request.allocate_options;
-  Limit(request, canceller, options);
+  Limit(canceller, options);
   const Result<AllocateAnswer> answer = session_.Allocate(*problem, options);
   if (!answer) return answer.Error();
+  out_of_memory_ = answer->out_of_memory;
   Json json = Begin(answer->outcome, answer->reason, answer->stopped);
   if (!answer->explanation.empty()) json["explanation"] = answer->explanation;
   json["lower_bound"] = answer->lower_bound;
@@ -296,7 +374,7 @@ Result<std::string> Answerer::Check(const Request& request, const Canceller& can
     const Result<tessera::Plan> plan = tessera::Plan::Parse(*text, stated.file);
     if (!plan) return plan.Error();
     CheckOptions options;
-    Limit(request, canceller, options);
+    Limit(canceller, options);
     options.execute = request.executes;
     return line(tessera::Check(*plan, options));
   }

@@ -6,26 +6,31 @@
 #include <tessera/profile.h>
 #include <tessera/session.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "tessera/serve/recent.h"
 #include "tessera/serve/request.h"
 
 namespace tessera::serve {
 
 struct AnswererOptions {
-  int threads = 1;                        // of each request
-  std::optional<int64_t> memory_limit;    // bytes that the process holds
-  size_t most_bytes = size_t{512} << 20;  // that are kept between requests, about
+  int threads = 1;                      // of each request
+  std::optional<int64_t> memory_limit;  // bytes that the process holds
+  // That are kept between requests, about; at most a quarter of the memory limit.
+  size_t most_bytes = size_t{512} << 20;
 };
 
 // Answers requests, one at a time. What it keeps between them changes the time of an answer, never
 // its bytes. Inputs with the same text are read once; files are read for each request.
+//
+// What is kept counts against the memory limit of a request. So it is given up where the process
+// holds more than half of the limit, and where the limit cuts a request off, which is then answered
+// once more without it.
 class Answerer {
  public:
   explicit Answerer(const AnswererOptions& options);
@@ -35,8 +40,7 @@ class Answerer {
   std::string Answer(const Request& request, const Canceller& canceller);
 
  private:
-  template <typename Value>
-  using Known = std::list<std::pair<std::string, Value>>;  // by text, used last first
+  using Clock = std::chrono::steady_clock;
 
   Result<std::string> AnswerTo(const Request& request, const Canceller& canceller);
   Result<std::string> Plan(const Request& request, const Canceller& canceller);
@@ -44,16 +48,22 @@ class Answerer {
   Result<std::string> Allocate(const Request& request, const Canceller& canceller);
   Result<std::string> Check(const Request& request, const Canceller& canceller);
 
-  void Limit(const Request& request, const Canceller& canceller, CallOptions& options) const;
+  Result<std::string> Try(const Request& request, const Canceller& canceller);
+  void MakeRoom();
+  void Forget();
+  void Limit(const Canceller& canceller, CallOptions& options) const;
   Result<Network> NetworkOf(const Document& document);
   Result<Profile> ProfileOf(const Document& document);
   Result<Evaluator> EvaluatorOf(const Request& request);
 
   AnswererOptions options_;
   Session session_;
-  Known<Network> networks_;
-  Known<Profile> profiles_;
-  Known<Evaluator> evaluators_;
+  Recent<Network> networks_;
+  Recent<Profile> profiles_;
+  Recent<Evaluator> evaluators_;
+  bool keeps_ = false;                         // something between requests
+  bool out_of_memory_ = false;                 // in this request
+  std::optional<Clock::time_point> deadline_;  // of this request
 };
 
 // The answer that a request failed.

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <new>
 #include <utility>
 
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/json_reader.h"
+#include "tessera/base/text.h"
 
 namespace tessera::serve {
 namespace {
@@ -18,44 +21,83 @@ using base::Presence;
 
 constexpr double kMost = std::numeric_limits<double>::max();
 
+constexpr std::string_view kDocument =
+    "the name of a file, {\"text\": ...}, or the document as an object";
+
+// Standard input is no document: it holds the requests.
+Document ReadFileName(const JsonValue& value) {
+  std::string file = value.String();
+  if (file.empty()) value.Refuse("the name of the file is empty", std::string(kDocument));
+  if (file == "-") value.Refuse("standard input holds the requests", std::string(kDocument));
+  return {std::move(file), ""};
+}
+
 // An object with the key "text" holds a text; any other is the document itself.
 Document ReadDocument(const JsonValue& value, std::string_view name) {
   if (!value) return {};
-  if (value.IsString()) return {value.String(), ""};
+  if (value.IsString()) return ReadFileName(value);
   Document document{std::string(name), ""};
   if (!value.IsObject()) {
-    value.Refuse("this is no document",
-                 "the name of a file, {\"text\": ...}, or the document as an object");
+    value.Refuse("this is no document", std::string(kDocument));
     return document;
   }
-  std::optional<std::string> name_of_text;
-  std::string other;
-  for (const auto& [key, member] : value.Object().Members()) {
-    if (key == "text") {
-      document.text = member.String();
-      if (document.text.empty()) member.Refuse("the text is empty", "a document");
-    } else if (key == "name" && member.IsString()) {
-      name_of_text = member.String();
-    } else {
-      other = key;
-    }
-  }
-  if (document.text.empty()) {
+  const auto members = value.Object().Members();
+  const auto find = [&members](std::string_view wanted) {
+    return std::find_if(members.begin(), members.end(),
+                        [wanted](const auto& member) { return member.first == wanted; });
+  };
+  const auto text = find("text");
+  if (text == members.end()) {
     document.text = value.Text();
-  } else if (!other.empty()) {
-    value.Refuse("unknown key '" + other + "' beside 'text'", "text, name");
-  } else if (name_of_text) {
-    document.file = *name_of_text;
+    return document;
+  }
+  document.text = text->second.String();
+  if (document.text.empty()) text->second.Refuse("the text is empty", "a document");
+  const auto name_of_text = find("name");
+  if (name_of_text != members.end()) {
+    document.file = name_of_text->second.String();
+    if (document.file.empty()) name_of_text->second.Refuse("the name is empty", "a name");
+  }
+  for (const auto& [key, member] : members) {
+    if (key != "text" && key != "name" && !key.starts_with("x-"))
+      member.Refuse("unknown key '" + key + "' next to 'text'", "text, name");
   }
   return document;
+}
+
+// The metrics of the library, which has them while it has memory.
+std::vector<std::string> NamesOfMetrics() {
+  Result<std::vector<std::string>> names = MetricNames();
+  if (!names) throw std::bad_alloc();
+  return *std::move(names);
 }
 
 std::vector<MetricValue> ReadMetrics(const JsonValue& value) {
   std::vector<MetricValue> values;
   if (!value) return values;
-  for (const auto& [name, member] : value.Object().Members())
+  const std::vector<std::string> names = NamesOfMetrics();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (const auto& [name, member] : value.Object().Members()) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      member.Refuse("there is no metric '" + name + "'", "one of " + base::Join(known),
+                    base::DidYouMean(name, known));
     values.emplace_back(name, member.Number(0, kMost));
+  }
   return values;
+}
+
+// A metric, or the weights of some.
+std::vector<MetricValue> ReadObjective(const JsonValue& value) {
+  if (!value.IsString()) {
+    std::vector<MetricValue> weights = ReadMetrics(value);
+    const auto counts = [](const MetricValue& weight) { return weight.second > 0; };
+    if (std::none_of(weights.begin(), weights.end(), counts))
+      value.Refuse("no metric has a weight", "a metric, or a weight above 0 of at least one");
+    return weights;
+  }
+  const std::vector<std::string> names = NamesOfMetrics();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return {{names[value.OneOf(known)], 1.0}};
 }
 
 void ReadLimitsOfCall(JsonObject& root, Request& request) {
@@ -67,16 +109,17 @@ void ReadSearch(JsonObject& root, SearchOptions& options) {
   options.seed = static_cast<uint64_t>(root.Integer("seed", {0, base::kMaxTotal}, 0));
   if (const JsonValue budget = root.Optional("budget"))
     options.budget = budget.Integer({0, base::kMaxTotal});
-  options.engine = root.String("engine", "");
+  if (const JsonValue engine = root.Optional("engine")) {
+    const std::vector<std::string> names = api::parts::EngineSet::Names();
+    options.engine = names[engine.OneOf(std::vector<std::string_view>(names.begin(), names.end()))];
+  }
 }
 
 void ReadPlanOptions(JsonObject& root, PlanOptions& options) {
   constexpr std::array<std::string_view, 2> kOrders = {"search", "given"};
   ReadSearch(root, options);
-  if (const JsonValue minimize = root.Optional("minimize")) {
-    options.minimize = minimize.IsString() ? std::vector<MetricValue>{{minimize.String(), 1.0}}
-                                           : ReadMetrics(minimize);
-  }
+  if (const JsonValue minimize = root.Optional("minimize"))
+    options.minimize = ReadObjective(minimize);
   if (const JsonValue most = root.Optional("max_operators"))
     options.max_operators = static_cast<int>(most.Integer({1, 1000}));
   options.keep_order = root.OneOf("order", kOrders, 0) == 1;
@@ -130,6 +173,7 @@ void ReadEvaluateAtMostRequest(JsonObject& root, Request& request) {
 void ReadAllocateRequest(JsonObject& root, Request& request) {
   AllocateOptions& options = request.allocate_options;
   request.problem = ReadDocument(root.Required("problem"), "problem.json");
+  request.candidate = root.String("candidate", "");
   if (const JsonValue capacity = root.Optional("capacity"))
     options.capacity = capacity.Integer({0, base::kMaxTotal});
   ReadSearch(root, options);
@@ -140,18 +184,27 @@ void ReadAllocateRequest(JsonObject& root, Request& request) {
 }
 
 void ReadCheckRequest(JsonObject& root, Request& request) {
-  ReadLimitsOfCall(root, request);
-  request.executes = root.Boolean("execute", false);
   if (const JsonValue plan = root.Optional("plan")) {
     request.plan = ReadDocument(plan, "plan.json");
+    request.executes = root.Boolean("execute", false);
+    ReadLimitsOfCall(root, request);
     return;
+  }
+  for (const char* const key : {"execute", "timeout"}) {
+    if (const JsonValue value = root.Optional(key))
+      value.Refuse("the check of an allocation has no '" + std::string(key) + "'", "",
+                   "the check of a 'plan' has it");
   }
   request.problem = ReadDocument(root.Required("problem"), "problem.json");
   request.allocation = ReadDocument(root.Required("allocation"), "allocation.json");
 }
 
 void ReadCancelRequest(JsonObject& root, Request& request) {
-  request.target = root.Required("target").Text();
+  const JsonValue target = root.Required("target");
+  if (!target) return;
+  if (!target.IsString() && !target.IsInteger())
+    target.Refuse("the target has another type", "the id of a request: a string or an integer");
+  request.target = target.Text();
 }
 
 void ReadNothing(JsonObject& /*root*/, Request& /*request*/) {}
@@ -177,10 +230,7 @@ std::array<std::string_view, kMethods.size()> MethodNames() {
   return names;
 }
 
-}  // namespace
-
-Request ReadRequest(std::string_view line, int64_t number) {
-  Request request;
+void Read(std::string_view line, int64_t number, Request& request) {
   JsonReader reader(line, "");
   {
     JsonObject root = reader.Root().Object();
@@ -201,6 +251,20 @@ Request ReadRequest(std::string_view line, int64_t number) {
     request.fault = std::move(read.error());
     request.fault->line =
         static_cast<int>(std::min<int64_t>(number, std::numeric_limits<int>::max()));
+  }
+}
+
+}  // namespace
+
+Request ReadRequest(std::string_view line, int64_t number) {
+  Request request;
+  try {
+    Read(line, number, request);
+  } catch (const std::bad_alloc&) {
+    Request lost;
+    lost.id.swap(request.id);
+    lost.lacked_memory = true;
+    return lost;
   }
   return request;
 }

@@ -37,6 +37,7 @@ struct Request {
   std::string id = "null";  // as JSON; what the client gave, also where the rest is wrong
   Method method = Method::kPing;
   std::optional<base::Diagnostic> fault;  // of the line, whose number it has
+  bool lacked_memory = false;             // while the line was read: only the id may be known
   std::optional<Document> network;
   std::vector<Document> profiles;
   std::optional<Document> plan;
@@ -44,6 +45,7 @@ struct Request {
   std::optional<Document> allocation;
   PlanOptions plan_options;
   AllocateOptions allocate_options;
+  std::string candidate;                         // of an allocation
   std::vector<std::vector<MetricValue>> limits;  // of each profile, or one list for all
   std::optional<double> timeout_s;
   bool wants_document = false;  // the whole plan or allocation
@@ -51,7 +53,8 @@ struct Request {
   std::string target;  // of a cancellation: the id as JSON
 };
 
-// Reads a line of a stream, whose number counts from 1. Never fails: see Request::fault.
+// Reads a line of a stream, whose number counts from 1. Never fails: see Request::fault and
+// Request::lacked_memory.
 Request ReadRequest(std::string_view line, int64_t number);
 
 }  // namespace tessera::serve

@@ -10,6 +10,7 @@
 #include "tessera/base/text.h"
 #include "tessera/problem/generate/families.h"
 #include "tessera/problem/generate/variations.h"
+#include "tessera/problem/well_formed.h"
 
 namespace tessera::problem::generate {
 
@@ -93,6 +94,12 @@ Diagnostic Refusal(std::string message, std::string expected = "", std::string h
   return fault;
 }
 
+// A list that no command would read.
+Diagnostic IllFormed(const Diagnostic& fault) {
+  return Refusal("the list would be no valid one: " + fault.pointer + ": " + fault.message, "",
+                 "smaller numbers, such as a smaller capacity");
+}
+
 std::optional<Diagnostic> FindFault(const CatalogEntry& entry, const Request& request) {
   const std::vector<Parameter>& taken = entry.traits.parameters;
   for (size_t i = 0; i < kParameters; ++i) {
@@ -169,6 +176,7 @@ Expected<Problem> Generate(const Request& request) {
                    : PlaceInOrderOfBirth(problem);
   }
   ApplyVariations(problem, solution, request);
+  if (const auto fault = CheckWellFormed(problem)) return Unexpected(IllFormed(*fault));
   return problem;
 }
 
@@ -185,6 +193,7 @@ Expected<Problem> Vary(Problem problem, const Request& request) {
     if (needs_solution) buffer.offset.reset();
   }
   ApplyVariations(problem, solution, request);
+  if (const auto fault = CheckWellFormed(problem)) return Unexpected(IllFormed(*fault));
   return problem;
 }
 

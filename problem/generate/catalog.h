@@ -48,8 +48,9 @@ const std::vector<FamilyTraits>& Families();
 
 // The instance. With fixed offsets or separated buffers, its capacity is the top of the solution
 // that they agree with: the packing of *perfect*, else a first fit in the order of birth. Refuses
-// unknown families, parameters that the family does not take, values out of range, and a solution
-// for *banked*, of which none is known.
+// unknown families, parameters that the family does not take, values out of range, lists that are
+// not well-formed (their totals are too large), and a solution for *banked*, of which none is
+// known.
 base::Expected<Problem> Generate(const Request& request);
 
 // The variations of `request` for a given problem. Fixed and separated buffers agree with the

@@ -61,6 +61,9 @@ double LongestLife(double alive) {
   return low;
 }
 
+// Of a rectangle, in steps times bytes. Both may be so large that 64 bits do not hold it.
+__extension__ typedef __int128 Area;
+
 struct Rectangle {
   Step lower;
   Step upper;
@@ -133,7 +136,7 @@ KnownPacking MakePerfectPacking(const PackingShape& shape, uint64_t seed) {
     // The larger of two, so that no tiny pieces arise while large ones are left.
     const auto last = static_cast<int64_t>(rectangles.size()) - 1;
     const auto area = [&](size_t i) {
-      return (rectangles[i].upper - rectangles[i].lower) *
+      return static_cast<Area>(rectangles[i].upper - rectangles[i].lower) *
              (rectangles[i].top - rectangles[i].bottom);
     };
     const auto a = static_cast<size_t>(random.Uniform(0, last)),
@@ -179,13 +182,15 @@ Problem MakeBroken(const PackingShape& shape, uint64_t seed) {
 }
 
 Problem MakeFlat(int buffers, uint64_t seed) {
-  static constexpr Bytes kCapacity = 1 << 16;
+  static constexpr Bytes kLeastCapacity = 1 << 16;
   static constexpr int kTries = 200;
+  // So that the smallest size, 0.3 times that of an average full step, is at least a byte.
+  const Bytes capacity = std::max<Bytes>(kLeastCapacity, buffers);
   Random random(seed);
   const Step steps = random.Uniform(8, 24);
-  const double full = static_cast<double>(kCapacity) / (0.3 * buffers);
-  Problem problem = EmptyProblem("flat " + std::to_string(seed), kCapacity);
-  Profile profile(steps, kCapacity);
+  const double full = static_cast<double>(capacity) / (0.3 * buffers);
+  Problem problem = EmptyProblem("flat " + std::to_string(seed), capacity);
+  Profile profile(steps, capacity);
   for (int i = 0; i < buffers; ++i) {
     auto size = static_cast<Bytes>(std::llround(full * (0.3 + 1.6 * random.Real())));
     Step lower = random.Uniform(0, steps - 1);

@@ -38,9 +38,10 @@ Problem MakeBroken(const PackingShape& shape, uint64_t seed);
 
 // *flat*: lives of exponential width (mean 0.3 of 8 to 24 steps, drawn) from random starts, each
 // cut off where a step would be too full. Sizes are uniform from 0.3 to 1.9 times the size that
-// makes an average step full. The capacity is the load. A buffer that finds no space even for one
-// step is shrunk until it does, so fewer buffers than requested come only when all steps are full.
-// Greedy orders solve a quarter of those with 20 buffers, and one of 100 with 30 to 60.
+// makes an average step full. The capacity is the load, 64 KiB at most, or a byte for each buffer.
+// A buffer that finds no space even for one step is shrunk until it does, so fewer buffers than
+// requested come only when all steps are full. Greedy orders solve a quarter of those with 20
+// buffers, and one of 100 with 30 to 60.
 Problem MakeFlat(int buffers, uint64_t seed);
 
 // *random*: sizes log-uniform from 64 B to 16 MiB, lives log-uniform up to 1000 steps, starts

@@ -31,6 +31,7 @@ constexpr int64_t kCoreUnits = 20'000;        // of a placement, in the search f
 constexpr int64_t kPricingWork = 30'000'000;  // items and sections looked at
 constexpr int kMostPricings = 5'000;
 constexpr int kLeastPricings = 200;
+constexpr int kFirstPricings = 16;      // before the first choice
 constexpr int64_t kSteps = 32;          // from the bound to the value, in the first search
 constexpr int kFirstFills = 3;          // without gain, of many items, before a bound by subsets
 constexpr int kFills = 60;              // of fewer items, before the search for a proof
@@ -47,7 +48,7 @@ class Chooser {
         stop_(options.stop != nullptr ? *options.stop : never_),
         capacity_(options.capacity.value_or(problem.memories[0].capacity)),
         items_(FindItems(problem, capacity_)),
-        prices_(items_, RoundsFor(items_), stop_) {
+        prices_(items_, kFirstPricings, stop_) {
     choice_.bound = prices_.Bound();
   }
 
@@ -55,7 +56,11 @@ class Chooser {
     Tell("bound", choice_.bound);
     if (!PlaceRequired()) return Conclude();
     const bool is_plain = IsPlain();
-    if (is_plain) StartFiller();
+    MakeFirstChoice(is_plain);
+    prices_.Improve(RoundsFor(items_) - kFirstPricings, stop_);
+    choice_.bound = prices_.Bound();
+    Tell("bound", choice_.bound);
+    if (is_plain && !stop_.Requested()) StartFiller();
     const bool is_large = items_.all.size() > kManyItems;
     if (filler_) Fill(is_large ? kFirstFills : kFills);
     if (!is_plain) PlaceAdmitted();
@@ -98,6 +103,7 @@ class Chooser {
       fault_ = std::move(answer.error());
       return result;
     }
+    if (answer->status == Status::kUnsupported) refusal_ = answer->reason;
     return *std::move(answer);
   }
 
@@ -148,26 +154,46 @@ class Chooser {
     return has_choice_ && !fault_;
   }
 
+  // With the prices of now.
   void StartFiller() {
-    instance_ = engines::order_search::MakeInstance(problem_, 0);
+    if (!filler_) instance_ = engines::order_search::MakeInstance(problem_, 0);
     // Sizes are rounded up to the common alignment there; the last bytes below an unaligned
     // capacity are left to engines.
     const Bytes unit = engines::order_search::CommonAlignment(problem_, 0);
     filler_.emplace(items_, prices_, instance_, base::RoundDown(capacity_, unit), options_.seed);
   }
 
+  // With rough prices. Where all prices are found at once, engines need none before.
+  void MakeFirstChoice(bool is_plain) {
+    if (is_plain) {
+      StartFiller();
+      Effort effort(WorkOfFills(), stop_);
+      FillOnce(effort);
+    } else if (RoundsFor(items_) == kLeastPricings) {
+      PlaceAdmitted();
+    }
+  }
+
   // Fills until so many in a row gained nothing.
   void Fill(int without_gain) {
     if (fault_) return;
-    const int64_t limit = std::min(options_.budget.units, base::kMaxTotal / 64) * 32;
-    Effort effort(limit, stop_);
-    for (int failures = 0; failures < without_gain && !effort.IsOver() && !IsClosed();) {
+    Effort effort(WorkOfFills(), stop_);
+    for (int failures = 0;
+         failures < without_gain && !effort.IsOver() && !IsClosed() && !stop_.Requested();) {
       const int64_t before = filler_->Value();
-      if (!filler_->Fill(effort)) return;
+      if (!FillOnce(effort)) return;
       failures = filler_->Value() > before ? 0 : failures + 1;
-      if (filler_->Value() > std::max(before, choice_.value)) TakeFilled();
-      if (fault_) return;
     }
+  }
+
+  int64_t WorkOfFills() const { return std::min(options_.budget.units, base::kMaxTotal / 64) * 32; }
+
+  // Takes what was filled, if it is worth more. Returns false after a stop or a fault.
+  bool FillOnce(Effort& effort) {
+    const int64_t before = filler_->Value();
+    const bool continues = filler_->Fill(effort);
+    if (filler_->Value() > std::max(before, choice_.value)) TakeFilled();
+    return continues && !fault_;
   }
 
   void TakeFilled() {
@@ -305,6 +331,15 @@ class Chooser {
   base::Expected<Choice> Conclude() {
     if (fault_) return base::Unexpected(*std::move(fault_));
     if (!has_choice_) return std::move(choice_);
+    const bool is_empty =
+        std::find(choice_.chosen.begin(), choice_.chosen.end(), true) == choice_.chosen.end();
+    if (!IsClosed() && is_empty && !refusal_.empty() && !stop_.Requested()) {
+      Choice none;
+      none.status = Status::kUnsupported;
+      none.bound = choice_.bound;
+      none.reason = std::move(refusal_);
+      return none;
+    }
     choice_.status = IsClosed() ? Status::kOptimal : Status::kFeasible;
     if (IsClosed())
       choice_.reason = "the value equals an upper bound";
@@ -312,6 +347,8 @@ class Chooser {
       choice_.reason = "the memory limit was reached before the greatest value was proven";
     else if (stop_.Requested())
       choice_.reason = "stopped before the greatest value was proven";
+    else if (!refusal_.empty())
+      choice_.reason = std::move(refusal_);
     else
       choice_.reason = "no search could prove the greatest value";
     return std::move(choice_);
@@ -328,6 +365,7 @@ class Chooser {
   Instance instance_;
   std::optional<Filler> filler_;
   std::vector<Core> cores_;
+  std::string refusal_;  // why engines did not support what they were asked
   bool has_choice_ = false;
   Choice choice_;
   std::optional<base::Diagnostic> fault_;

@@ -43,6 +43,7 @@ struct Choice {
 // - Upper bound: prices of bytes (value_bound.h), which come close to the linear relaxation.
 // - Choices: first fit of the most attractive buffers (fill.h), for plain buffers; else engines,
 //   which are asked about fewer and fewer buffers.
+//   The first choice comes before most of the search for prices, which takes long for many buffers.
 // - Proof: the best subset by bytes alone (subsets.h). If engines place it, it is optimal. If they
 //   prove that it does not fit, a minimal part of it that does not fit (a core) is excluded, and
 //   the next best subset is looked for: logic-based Benders decomposition (Hooker and Ottosson,
@@ -50,7 +51,8 @@ struct Choice {
 //   any number of buffers.
 //
 // kOptimal: the value equals the bound. kFeasible: the bound may be too high, or the value too low.
-// kInfeasible: what must be placed does not fit. kUnknown, kUnsupported, kInvalid: as for Allocate.
+// kInfeasible: what must be placed does not fit. kUnsupported: no engine supports the buffers, and
+// nothing was placed. kUnknown, kInvalid: as for Allocate.
 // The answer is checked by problem::Validate; an engine's wrong answer is a fault of the program.
 // The same input, options and seed give the same answer on any number of threads, unless a stop
 // cuts the work off.

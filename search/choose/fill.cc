@@ -150,7 +150,7 @@ bool Filler::Fill(order_search::Effort& effort) {
   admitted_ = sets_[static_cast<size_t>(round_) % sets_.size()];
   DrawOrder();
   ++round_;
-  if (!PlaceAll(order_, effort) || !PlaceAll(by_attraction_, effort)) return false;
+  const bool is_whole = PlaceAll(order_, effort) && PlaceAll(by_attraction_, effort);
   int64_t value = 0;
   bool has_all = true;
   for (size_t i = 0; i < chosen_.size(); ++i) {
@@ -159,13 +159,13 @@ bool Filler::Fill(order_search::Effort& effort) {
     if (!chosen_[i] && admitted_[i]) lift_[i] += kLift;
     has_all = has_all && (chosen_[i] || item.is_optional);
   }
-  if (!has_all || value <= best_value_) return true;
+  if (!has_all || value <= best_value_) return is_whole;
   best_value_ = value;
   best_offsets_ = offsets_;
   best_chosen_.assign(items_.all.size(), false);
   for (size_t i = 0; i < chosen_.size(); ++i)
     best_chosen_[static_cast<size_t>(item_of_[i])] = chosen_[i];
-  return true;
+  return is_whole;
 }
 
 }  // namespace tessera::search::choose

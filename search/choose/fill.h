@@ -30,7 +30,7 @@ class Filler {
   Filler(const Items& items, const Prices& prices, const engines::order_search::Instance& instance,
          Bytes capacity, uint64_t seed);
 
-  // One choice. Returns false after a stop.
+  // One choice. Returns false after a stop; the choice is then what was placed until then.
   bool Fill(engines::order_search::Effort& effort);
 
   // From now on these items are placed first, instead of those that the whole capacity admits.

@@ -8,6 +8,8 @@ namespace tessera::search::choose {
 
 namespace {
 
+constexpr double kFirstShare = 0.05;
+
 // One evaluation of the bound: its value and a subgradient.
 class Evaluation {
  public:
@@ -59,22 +61,22 @@ class Evaluation {
 }  // namespace
 
 Prices::Prices(const Items& items, int rounds, const base::Stop& stop)
-    : price_(items.capacity.size(), 0) {
-  Search(items, rounds, stop);
-  Settle(items);
+    : items_(&items), price_(items.capacity.size(), 0) {
+  search_.price = price_;
+  search_.direction = price_;
+  search_.best = std::numeric_limits<double>::infinity();
+  search_.share = kFirstShare;
+  Improve(rounds, stop);
 }
 
 // Polyak's rule: the step is a share of the distance to a target below the best bound, and shrinks
 // where it brings nothing. The direction is smoothed, which avoids zigzags.
-void Prices::Search(const Items& items, int rounds, const base::Stop& stop) {
+void Prices::Improve(int rounds, const base::Stop& stop) {
   static constexpr double kSmooth = 0.7, kShrink = 0.8, kLeastShare = 1e-5;
   static constexpr int kPatience = 12;
-  Evaluation evaluation(items);
-  std::vector<double> price = price_, direction(price_.size(), 0);
-  double best = std::numeric_limits<double>::infinity();
-  double share = 0.05;
-  int failures = 0;
-  for (int round = 0; round < rounds && share > kLeastShare && !stop.Requested(); ++round) {
+  Evaluation evaluation(*items_);
+  auto& [price, direction, best, share, failures, is_over] = search_;
+  for (int round = 0; round < rounds && !is_over && !stop.Requested(); ++round) {
     const double bound = evaluation.At(price);
     if (bound < best * (1 - 1e-7)) {
       best = bound;
@@ -95,29 +97,33 @@ void Prices::Search(const Items& items, int rounds, const base::Stop& stop) {
       direction[section] = kSmooth * direction[section] + (1 - kSmooth) * wanted;
       norm += direction[section] * direction[section];
     }
-    if (norm == 0) return;
+    is_over = norm == 0 || share <= kLeastShare;
+    if (norm == 0) break;
     const double step = share * std::max(best, 1.0) / norm;
     for (size_t section = 0; section < price.size(); ++section)
       price[section] = std::max(0.0, price[section] + step * direction[section]);
   }
+  Settle();
 }
 
-void Prices::Settle(const Items& items) {
+void Prices::Settle() {
   static constexpr double kMostPrice = 1e15;  // so that no product exceeds 127 bits
   before_.assign(1, 0);
+  surplus_.clear();
+  attraction_.clear();
   std::vector<Scaled> terms;
   for (size_t section = 0; section < price_.size(); ++section) {
     const double scaled = std::min(price_[section] * static_cast<double>(kScale), kMostPrice);
     const auto price = static_cast<Scaled>(scaled);
     before_.push_back(before_.back() + price);
-    terms.push_back(price * items.capacity[section]);
+    terms.push_back(price * items_->capacity[section]);
   }
   capacity_from_.assign(price_.size() + 1, 0);
   for (size_t section = price_.size(); section-- > 0;)
     capacity_from_[section] = capacity_from_[section + 1] + terms[section];
   Scaled bound = capacity_from_[0];
   Scaled certain = 0;  // the bound with prices of zero
-  for (const Item& item : items.all) {
+  for (const Item& item : items_->all) {
     const Scaled value = static_cast<Scaled>(item.value) * kScale;
     Scaled cost = 0;
     for (const Piece& piece : item.pieces) cost += PriceOf(piece.first, piece.last) * piece.size;
@@ -127,7 +133,7 @@ void Prices::Settle(const Items& items) {
     if (!item.is_optional || value > cost) bound += value - cost;
     certain += value;
   }
-  bound_ = static_cast<int64_t>(std::min(bound, certain) / kScale);
+  bound_ = std::min(bound_, static_cast<int64_t>(std::min(bound, certain) / kScale));
 }
 
 }  // namespace tessera::search::choose

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tessera/base/stop.h"
@@ -25,8 +26,13 @@ namespace tessera::search::choose {
 // computed exactly. So rounding weakens the bound at most, and never breaks it.
 class Prices {
  public:
-  // Cost: `rounds` times (items + sections). A stop ends the search early; the bound holds.
+  // As after Improve with so many rounds. `items` must outlive this object.
   Prices(const Items& items, int rounds, const base::Stop& stop);
+
+  // Searches on where the last search ended: several calls find the prices of one call with the sum
+  // of their rounds. The bound never rises. Cost: `rounds` times (items + sections). A stop ends
+  // the search early; the bound holds.
+  void Improve(int rounds, const base::Stop& stop);
 
   int64_t Bound() const { return bound_; }
 
@@ -48,15 +54,26 @@ class Prices {
   double Attraction(size_t item) const { return attraction_[item]; }
 
  private:
-  void Search(const Items& items, int rounds, const base::Stop& stop);
-  void Settle(const Items& items);
+  // Of the subgradient method, between two rounds.
+  struct Search {
+    std::vector<double> price;      // by section, of the next round
+    std::vector<double> direction;  // by section, smoothed
+    double best = 0;                // bound found, in floating point
+    double share = 0;               // of the distance to the target, that a step takes
+    int failures = 0;               // rounds without a better bound
+    bool is_over = false;
+  };
 
+  void Settle();
+
+  const Items* items_;
+  Search search_;
   std::vector<double> price_;          // by section: the best found
   std::vector<Scaled> before_;         // prefix sums of the rounded prices
   std::vector<Scaled> capacity_from_;  // suffix sums of price times capacity
   std::vector<Scaled> surplus_;
   std::vector<double> attraction_;
-  int64_t bound_ = 0;
+  int64_t bound_ = std::numeric_limits<int64_t>::max();
 };
 
 }  // namespace tessera::search::choose

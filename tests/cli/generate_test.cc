@@ -8,6 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 class GenerateCommandTest : public CommandLineTest {};
@@ -63,6 +64,29 @@ TEST_F(GenerateCommandTest, RefusesOptionsThatDoNothing) {
     EXPECT_FALSE(outcome.err.empty());
   }
   EXPECT_THAT(Files(), IsEmpty());
+}
+
+TEST_F(GenerateCommandTest, MessagesAreLines) {
+  const Outcome outcome =
+      Run({"generate", "perfect", "--buffers", "100", "--steps", "3", "--capacity", "7"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("do not fit"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\\n")));
+  EXPECT_EQ(Run({"generate", "flat", "--fixed", "100.1%"}).exit_code, 2);
+  EXPECT_THAT(Run({"generate", "--help"}).out, HasSubstr("--penalties and --values"));
+}
+
+TEST_F(GenerateCommandTest, SaysWhereThereAreFewerPairs) {
+  const Outcome few = Run({"generate", "random", "--buffers", "5", "--penalties", "100",
+                           "--separated", "90", "--format", "json"});
+  EXPECT_EQ(few.exit_code, 0);
+  const size_t penalties = ParseJson(few.out).at("costs").size();
+  EXPECT_THAT(few.err, HasSubstr("--penalties 100: only " + std::to_string(penalties) + " pairs"));
+  EXPECT_THAT(few.err, HasSubstr("--separated 90: only "));
+  Write("few.json", few.out);
+  const Arguments more = {"generate", "given", "--from", "few.json", "--penalties", "1"};
+  EXPECT_EQ(Run(more).err, "");
+  EXPECT_EQ(Run({"generate", "random", "--buffers", "80", "--penalties", "100"}).err, "");
 }
 
 TEST_F(GenerateCommandTest, StatsSayHowLargeAndTight) {

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tessera/tests/cli/command_line.h"
 
@@ -73,6 +76,61 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   }
   EXPECT_GT(failures, 10);
   EXPECT_GT(answers, 0);
+}
+
+class ExhaustedSession : public CommandLineTest {
+ protected:
+  // Also writes the number of allocations to the file "count".
+  Outcome RunFailing(int64_t allocation, const std::string& input) const {
+    setenv("LD_PRELOAD", FAIL_NEW_LIBRARY, 1);
+    setenv("FAIL_ALLOCATION", std::to_string(allocation).c_str(), 1);
+    setenv("COUNT_ALLOCATIONS", (Folder() / "count").c_str(), 1);
+    Outcome outcome = Run({"serve", "--jsonl", "--threads", "1"}, input);
+    unsetenv("LD_PRELOAD");
+    unsetenv("FAIL_ALLOCATION");
+    unsetenv("COUNT_ALLOCATIONS");
+    return outcome;
+  }
+
+  static std::vector<std::string> LinesOf(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+// Whether reader or worker lacks memory: each line has its answer, or an error; or the session ends
+// with the exit code of a limit.
+TEST_F(ExhaustedSession, AnswersEachLineOrEnds) {
+  constexpr int64_t kRuns = 40;
+  Write("buffers.csv", kBuffers);
+  const std::string input = R"({"id": 1, "method": "allocate", "problem": "buffers.csv"}
+{"id": 2, "method": "ping"}
+{"id": 3, "method": "allocate", "problem": {"text": "id,lower,upper,size\na,0,3,4\n"}}
+)";
+  ASSERT_EQ(RunFailing(0, "").exit_code, 0);
+  const int64_t first = std::stoll(Read("count"));  // of those before the first line
+  ASSERT_EQ(LinesOf(RunFailing(0, input).out).size(), 3U);
+  const int64_t last = std::stoll(Read("count"));
+  ASSERT_GT(last, first + kRuns);
+  int errors = 0, answers = 0;
+  for (int64_t run = 0; run < kRuns; ++run) {
+    const int64_t failing = first + 1 + run * (last - first) / kRuns;
+    const Outcome outcome = RunFailing(failing, input);
+    ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10)))
+        << "allocation " << failing << ": " << outcome.err;
+    const std::vector<std::string> lines = LinesOf(outcome.out);
+    EXPECT_TRUE(lines.size() == 3 || outcome.exit_code == 10) << "allocation " << failing;
+    for (const std::string& line : lines) {
+      const bool is_error = line.find("\"ok\":false") != std::string::npos;
+      const bool is_stopped = line.find("\"code\":\"stopped\"") != std::string::npos;
+      EXPECT_TRUE(!is_error || is_stopped) << "allocation " << failing << ": " << line;
+      ++(is_error ? errors : answers);
+    }
+  }
+  EXPECT_GE(errors, 5);
+  EXPECT_GE(answers, 2 * kRuns);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/generate/families.h"
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
@@ -127,6 +129,38 @@ TEST(CatalogTest, RefusesByName) {
   EXPECT_THAT(FaultOf(banked), HasSubstr("no solution"));
   Give(banked, Parameter::kBanks, 65);
   EXPECT_EQ(FaultOf(banked), "banks is 65");
+}
+
+// At these numbers sizes were rounded to nothing, and areas exceed 64 bits.
+TEST(CatalogTest, LargeNumbersGiveListsThatAreWellFormed) {
+  const auto flat = Generate(Asking("flat", 140'000));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_FALSE(CheckWellFormed(*flat));
+  Request perfect = Asking("perfect", 4);
+  Give(perfect, Parameter::kSteps, 1'000'000'000);
+  Give(perfect, Parameter::kCapacity, TraitsOf(Parameter::kCapacity).most);
+  const auto cut = Generate(perfect);
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_FALSE(CheckWellFormed(*cut));
+  // Cuts across time repeat the bytes: their sum is beyond what a list may state.
+  perfect.buffers = 200;
+  EXPECT_THAT(FaultOf(perfect), HasSubstr("no valid one"));
+}
+
+// No 64 bits hold these areas. The larger of two pieces is cut, so none stays large.
+TEST(CatalogTest, TheLargerPiecesAreCutWhateverTheirArea) {
+  constexpr Bytes kCapacity = Bytes{1} << 52;
+  const Problem problem = MakePerfect({200, 1'000'000'000, kCapacity}, 1);
+  const double whole = 1e9 * static_cast<double>(kCapacity);
+  double sum = 0, largest = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    const auto steps = buffer.lifespans[0].upper - buffer.lifespans[0].lower;
+    const double area = static_cast<double>(steps) * static_cast<double>(buffer.size);
+    sum += area;
+    largest = std::max(largest, area);
+  }
+  EXPECT_NEAR(sum, whole, whole * 1e-9);
+  EXPECT_LT(largest, whole / 4);
 }
 
 TEST(CatalogTest, VariesAPlacedList) {

@@ -275,6 +275,71 @@ TEST(Choose, AStopLeavesAValidChoice) {
   }
 }
 
+// The search for prices takes thousands of polls here.
+TEST(Choose, TheFirstChoiceDoesNotAwaitThePrices) {
+  const Problem problem = WithValues(problem::generate::MakeLogUniform(80, 15, 1), 1, 20 << 20);
+  const engines::greedy::GreedyEngine greedy;
+  const std::vector<const problem::Engine*> engines = {&greedy};
+  base::Stop stop{base::Stop::AtPoll{40}};
+  ChooseOptions options;
+  options.stop = &stop;
+  const auto choice = Choose(problem, engines, options);
+  ASSERT_TRUE(choice) << base::Format(choice.error());
+  EXPECT_EQ(choice->status, Status::kFeasible);
+  EXPECT_GT(choice->value, choice->bound / 2);
+}
+
+TEST(Choose, PricesFoundInPartsAreThoseFoundAtOnce) {
+  const base::Stop never;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const Problem problem =
+        WithValues(problem::generate::MakeLogUniform(60, 10, seed), seed, 8 << 20);
+    const Items items = FindItems(problem, problem.memories[0].capacity);
+    const Prices at_once(items, 300, never);
+    Prices in_parts(items, 7, never);
+    EXPECT_GE(in_parts.Bound(), at_once.Bound());
+    in_parts.Improve(100, never);
+    in_parts.Improve(193, never);
+    EXPECT_EQ(in_parts.Bound(), at_once.Bound());
+    for (size_t i = 0; i < items.all.size(); ++i)
+      EXPECT_TRUE(in_parts.Surplus(i) == at_once.Surplus(i));
+  }
+}
+
+// Greedy honours no ports.
+TEST(Choose, WhatNoEngineSupportsIsNotCalledUnproven) {
+  Problem problem;
+  problem.memories.resize(1);
+  problem.memories[0].capacity = 8;
+  problem.memories[0].banks.resize(1);
+  problem.memories[0].banks[0].range = {0, 8};
+  problem.memories[0].banks[0].ports.total = 1;
+  for (int i = 0; i < 2; ++i) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = std::string(1, static_cast<char>('a' + i));
+    buffer.size = 3;
+    buffer.lifespans = {{0, 2}};
+    buffer.value = 5;
+    buffer.accesses = {{i, "pe", problem::AccessKind::kRead}};
+  }
+  const engines::greedy::GreedyEngine greedy;
+  const std::vector<const problem::Engine*> engines = {&greedy};
+  const auto none = Choose(problem, engines, {});
+  ASSERT_TRUE(none) << base::Format(none.error());
+  EXPECT_EQ(none->status, Status::kUnsupported);
+  EXPECT_TRUE(none->chosen.empty());
+  EXPECT_THAT(none->reason, testing::HasSubstr("greedy engine does not honour"));
+
+  // What is placed all the same is a choice; the reason says why there is no more.
+  problem.memories[0].banks.clear();
+  problem.relations.push_back({RelationKind::kDifferentBank, 0, 1, 0});
+  const auto one = Choose(problem, engines, {});
+  ASSERT_TRUE(one) << base::Format(one.error());
+  EXPECT_EQ(one->status, Status::kFeasible);
+  EXPECT_EQ(one->value, 5);
+  EXPECT_THAT(one->reason, testing::HasSubstr("does not honour"));
+}
+
 TEST(Choose, WithoutValuesEverythingMustBePlaced) {
   Problem problem = problem::generate::MakeFlat(20, 1);
   const auto all = Ask(problem);
