@@ -22,6 +22,8 @@ using ops::FindMeasured;
 using ops::GatherAttributes;
 using ops::HasUnknownWork;
 using ops::IsBarrier;
+using ops::kMostMeasuredCycles;
+using ops::kMostMeasuredPicojoules;
 using ops::MatmulAttributes;
 using ops::MeasuredTile;
 using ops::NearestRounding;

@@ -61,6 +61,9 @@ struct OperandAccess {
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
+inline constexpr int64_t kMostMeasuredCycles = int64_t{1} << 50;
+inline constexpr double kMostMeasuredPicojoules = 1e18;
+
 // What one tile of an operator takes, as measured on the hardware or by a simulator of it.
 struct MeasuredTile {
   Shape tile;                     // the part of the first output: an extent for each of its axes

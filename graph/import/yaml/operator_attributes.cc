@@ -18,9 +18,6 @@ namespace {
 using base::YamlNode;
 using ops::Field;
 
-constexpr int64_t kMostCycles = int64_t{1} << 50;  // of a measured tile
-constexpr double kMostPicojoules = 1e18;
-
 // One number for rows and columns, or one for each.
 std::array<int64_t, 2> ReadPair(const YamlNode& node, int64_t least, int64_t most) {
   if (!node.IsList()) {
@@ -181,8 +178,8 @@ void ReadMeasured(const YamlNode& entry, const Shape& made, Operator& op) {
     const YamlNode tile = node.At("tile");
     measured.tile = tile.Integers(1, base::kMaxTotal);
     measured.engine = node.At("engine").Text();
-    measured.cycles = node.At("cycles").Integer(0, kMostCycles);
-    if (const YamlNode pj = node.Maybe("pj")) measured.pj = pj.Number(0, kMostPicojoules);
+    measured.cycles = node.At("cycles").Integer(0, kMostMeasuredCycles);
+    if (const YamlNode pj = node.Maybe("pj")) measured.pj = pj.Number(0, kMostMeasuredPicojoules);
     if (!std::ranges::equal(measured.tile, made, std::ranges::less_equal())) {
       tile.Complain(
           "a tile of " + ops::ToText(measured.tile) + " where the output is " + ops::ToText(made),
