@@ -5,6 +5,7 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/common/import_report.h"
 #include "tessera/graph/import/formats.h"
+#include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 
 namespace tessera::api {
@@ -91,6 +92,15 @@ Result<Network> Network::Load(const std::string& path, const ImportOptions& opti
 Result<Network> Network::Parse(std::string_view bytes, const std::string& name,
                                const ImportOptions& options) {
   return api::Guarded([&] { return api::Read(bytes, name, options); });
+}
+
+Result<Network> Network::WithCosts(std::string_view csv, const std::string& name) const {
+  return api::Guarded([&]() -> Result<Network> {
+    Content content{content_->graph, content_->notes, content_->nodes, {}};
+    const auto taken = graph::import::yaml::ReadMeasuredCosts(csv, name, content.graph);
+    if (!taken) return api::BadInput(taken.error());
+    return Network(std::make_shared<const Content>(std::move(content)));
+  });
 }
 
 const std::string& Network::Name() const noexcept { return content_->graph.name; }

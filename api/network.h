@@ -37,6 +37,10 @@ class TESSERA_API Network {
   static Result<Network> Parse(std::string_view bytes, const std::string& name = "network.yaml",
                                const ImportOptions& options = {});
 
+  // The same network with tiles of operators that were measured, in place of the cost model: CSV
+  // with operator, tile, engine, cycles and pj (docs/costs.md). `name` is for messages.
+  Result<Network> WithCosts(std::string_view csv, const std::string& name = "costs.csv") const;
+
   // The network as JSON that Parse accepts, with every shape stated (docs/network-format.md).
   Result<std::string> Json() const;
 

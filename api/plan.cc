@@ -81,6 +81,7 @@ constexpr Format kFormats[] = {
      [](const Plan::Content& of) {
        return report::WriteTrace(of.plan, search::cost::PlannedTimeline);
      }},
+    {"csv", [](const Plan::Content& of) { return report::TilesAsCsv(of.plan); }},
     {"txt", [](const Plan::Content& of) { return report::DescribePlan(of.plan, of.time_ms); }},
 };
 

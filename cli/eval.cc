@@ -14,6 +14,7 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/files/json_sections.h"
@@ -54,6 +55,9 @@ class EvalCommand final : public Command {
   void Declare(CLI::App& app) override {
     app.add_option("file", file_, "The edited plan; - reads standard input")->required();
     app.add_option("--hw", profile_, "The hardware profile, in place of the one in the plan");
+    app.add_option("--costs", costs_,
+                   "CSV of tiles that were measured, in place of the cost model: "
+                   "operator,tile,engine,cycles,pj");
     app.add_flag("--move", move_,
                  "Try the addresses in the file first, but place anew what does not fit there");
     threads_.Declare(app, "plan");
@@ -68,6 +72,7 @@ class EvalCommand final : public Command {
     files_.Read("file", file_);
     outputs_.AddTo(files_);
     if (!profile_.empty()) AddProfile(files_, profile_);
+    files_.Read("--costs", costs_);
     return files_.Around(console, [&] { return Answer(console); });
   }
 
@@ -81,6 +86,12 @@ class EvalCommand final : public Command {
       base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
       if (!profile) return console.Refuse(profile.error());
       draft->profile = *std::move(profile);
+    }
+    if (!costs_.empty()) {
+      const base::Expected<std::string> csv = base::ReadInput(costs_);
+      if (!csv) return console.Refuse(csv.error());
+      const auto taken = graph::import::yaml::ReadMeasuredCosts(*csv, costs_, draft->network);
+      if (!taken) return console.Refuse(taken.error());
     }
     base::Stop stop(search_.Deadline());
     search_.LimitLast(stop);
@@ -158,6 +169,7 @@ class EvalCommand final : public Command {
 
   std::string file_;
   std::string profile_;
+  std::string costs_;
   bool move_ = false;
   ThreadCount threads_;
   AnswerFormat format_;

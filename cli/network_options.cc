@@ -15,6 +15,7 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/formats.h"
+#include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/plan.h"
 
@@ -123,11 +124,15 @@ void NetworkOptions::Declare(CLI::App& app) {
       "YAML that describes operators of an imported file under `ops`, as the profile may");
   app.add_option("--sizes", sizes_,
                  "CSV of constants and the bytes that they are stored in: tensor,bytes");
+  app.add_option("--costs", costs_,
+                 "CSV of tiles that were measured, in place of the cost model: "
+                 "operator,tile,engine,cycles,pj");
 }
 
 void NetworkOptions::AddInputs(Destinations& files) const {
   files.Read("--ops-file", ops_file_);
   files.Read("--sizes", sizes_);
+  files.Read("--costs", costs_);
 }
 
 base::Expected<ImportOptions> NetworkOptions::ReadOptions(const std::string& profile) const {
@@ -174,11 +179,13 @@ Loaded NetworkOptions::Load(const std::string& path, const std::string& profile)
   notes.insert(notes.end(), import->notes.begin(), import->notes.end());
   Loaded loaded = LoadedNetwork{std::move(import->graph), std::move(notes)};
   if (!import->nodes.empty()) loaded->nodes = graph::import::common::TextOf(import->nodes);
-  if (!loaded || sizes_.empty()) return loaded;
-  const base::Expected<std::string> csv = base::ReadInput(sizes_);
-  if (!csv) return Refuse(csv.error());
-  if (const auto read = graph::import::common::ReadStoredSizes(*csv, sizes_, loaded->graph); !read)
-    return Refuse(read.error());
+  for (const auto& [file, read] : {std::pair(&sizes_, &graph::import::common::ReadStoredSizes),
+                                   std::pair(&costs_, &graph::import::yaml::ReadMeasuredCosts)}) {
+    if (file->empty()) continue;
+    const base::Expected<std::string> csv = base::ReadInput(*file);
+    if (!csv) return Refuse(csv.error());
+    if (const auto taken = read(*csv, *file, loaded->graph); !taken) return Refuse(taken.error());
+  }
   return loaded;
 }
 

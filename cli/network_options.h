@@ -61,6 +61,7 @@ class NetworkOptions {
   std::string floats_as_;
   std::string ops_file_;
   std::string sizes_;
+  std::string costs_;
 };
 
 // Lines of examples of `tessera plan`: one for each format whose import has options.

@@ -21,6 +21,7 @@
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/report/html_report.h"
+#include "tessera/report/plan_text.h"
 #include "tessera/report/text_table.h"
 #include "tessera/search/cost/timeline.h"
 
@@ -125,14 +126,17 @@ namespace {
 std::string RenderAs(const std::string& suffix, const plan::Plan& plan) {
   if (suffix == ".json") return plan::files::WritePlanJson(plan);
   if (suffix == ".html") return report::WriteReport(plan, search::cost::PlannedTimeline);
+  if (suffix == ".csv") return report::TilesAsCsv(plan);
   return problem::draw::WriteSvg(plan.problem, plan.allocation, plan.problem.memories[0].capacity);
 }
 
 }  // namespace
 
 void PlanOutputs::Declare(CLI::App& app) {
-  app.add_option("--output", paths,
-                 "Also write the plan here: .json, its memory map as .svg, or a report as .html");
+  app.add_option(
+      "--output", paths,
+      "Also write the plan here: .json, its memory map as .svg, a report as .html, or the "
+      "tiles of its operators and their cycles as .csv");
   app.add_option("--emit-header", header,
                  "Also write offsets, sizes, tiles and modes as a header for C99 and C++")
       ->type_name("FILE");
@@ -140,11 +144,10 @@ void PlanOutputs::Declare(CLI::App& app) {
 
 bool PlanOutputs::Check(Console& console) const {
   for (const std::string& path : paths) {
-    if (base::SuffixOf(path) == ".json" || base::SuffixOf(path) == ".svg" ||
-        base::SuffixOf(path) == ".html")
-      continue;
+    const std::string suffix = base::SuffixOf(path);
+    if (suffix == ".json" || suffix == ".svg" || suffix == ".html" || suffix == ".csv") continue;
     console.Note(
-        fmt::format("--output {}: expected a name that ends in .json, .svg or .html", path));
+        fmt::format("--output {}: expected a name that ends in .json, .svg, .html or .csv", path));
     return false;
   }
   return true;

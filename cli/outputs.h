@@ -59,7 +59,7 @@ struct PlanOutputs {
   // The content of the files, not yet written.
   std::vector<base::Output> Render(const plan::Plan& plan) const;
 
-  std::vector<std::string> paths;  // .json, .svg or .html
+  std::vector<std::string> paths;  // .json, .svg, .html or .csv
   std::string header;              // C; empty: none
 };
 

@@ -54,6 +54,7 @@ class Rewriting {
     last.kind = OperatorKind::kElementwise;
     last.function = is_softmax ? "exp_difference" : "normalize";
     last.axes.clear();
+    last.measured.clear();
     last.inputs.insert(last.inputs.end(), sums.begin(), sums.end());
     after_.operators.push_back(std::move(last));
   }

@@ -15,6 +15,10 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms);
 // For each home outside the tile memory its off-chip peak, with the lower bound, in words.
 std::vector<std::string> DescribePeaksAtHome(const plan::Plan& plan);
 
+// The tiles of each operator with their arithmetic as CSV (docs/costs.md): operator, tile, engine,
+// cycles, pj, signature, tiles (how many there are), source (`model` or `measured`).
+std::string TilesAsCsv(const plan::Plan& plan);
+
 // "note: ..." as a line. Notes that list every node of a file are for programs to read; a terminal
 // shows how they begin.
 std::string NoteLine(const std::string& note);

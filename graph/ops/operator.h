@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -59,6 +61,18 @@ struct OperandAccess {
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;
 };
 
+inline constexpr int64_t kMostMeasuredCycles = int64_t{1} << 50;
+inline constexpr double kMostMeasuredPicojoules = 1e18;
+
+// What one tile of an operator takes, as measured on the hardware or by a simulator of it.
+struct MeasuredTile {
+  Shape tile;                     // the part of the first output: an extent for each of its axes
+  std::string engine;             // that ran it
+  int64_t cycles = 0;             // of the engine, start-up included
+  std::optional<double> pj = {};  // of its multiply-accumulates; unset: those of the model
+  friend bool operator==(const MeasuredTile&, const MeasuredTile&) = default;
+};
+
 // Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]. A global pool
 // gives [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes of its
 // operands, in the order in which it takes them; leading axes broadcast. Elementwise operands are
@@ -86,6 +100,7 @@ struct Operator {
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
   std::string engine;                   // the only engine that runs it; empty: the first that can
   std::vector<int> in_place;            // indices of the inputs that its output may overwrite
+  std::vector<MeasuredTile> measured;   // of different tiles or engines; the model has the others
   base::KindAttributes own;             // what only this kind has (base/operator_kind.h)
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
@@ -104,6 +119,10 @@ struct Operator {
                                                    : own.emplace<Attributes>();
   }
 };
+
+// The measurement of this tile on this engine; null: there is none.
+const MeasuredTile* FindMeasured(const Operator& op, std::span<const int64_t> tile,
+                                 std::string_view engine);
 
 // Whether the inputs that an output needs are unknown: an opaque operator without a description. It
 // needs all of its inputs and makes all of its outputs together.

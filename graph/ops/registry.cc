@@ -79,6 +79,15 @@ std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape) {
   return numbers;
 }
 
+const MeasuredTile* FindMeasured(const Operator& op, std::span<const int64_t> tile,
+                                 std::string_view engine) {
+  const auto found =
+      std::find_if(op.measured.begin(), op.measured.end(), [&](const MeasuredTile& measured) {
+        return std::ranges::equal(measured.tile, tile) && measured.engine == engine;
+      });
+  return found == op.measured.end() ? nullptr : &*found;
+}
+
 bool IsBarrier(const Operator& op) {
   return op.kind == base::OperatorKind::kOpaque && op.accesses.empty();
 }

@@ -23,7 +23,12 @@ struct SliceCycles {
 };
 
 struct StepCost {
-  int64_t cycles = 0;  // of the engine and of the ports through which it accesses memory
+  int64_t cycles = 0;         // of the engine and of the ports through which it accesses memory
+  int64_t arithmetic = 0;     // of the engine alone, if nothing hides its start
+  std::vector<int64_t> made;  // of the operator's first output
+  int64_t macs = 0;           // multiply-accumulates
+  bool measured = false;      // `arithmetic` was measured
+  std::optional<double> measured_pj;  // of the multiply-accumulates
   const hw_profiles::Engine* engine = nullptr;
   std::vector<SliceCycles> slices;  // parallel to Profile::memories
 };

@@ -230,10 +230,19 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
 void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   const hw_profiles::Profile& profile = plan_.profile;
   double mac_pj = 0;
+  std::map<int, int64_t> measured_macs;
+  for (const Alike& tile : alike_) {
+    for (size_t i = 0; i < tile.cost.steps.size(); ++i) {
+      const StepCost& step = tile.cost.steps[i];
+      if (!step.measured_pj) continue;
+      measured_macs[Current().interval.first + static_cast<int>(i)] += tile.count * step.macs;
+      mac_pj += static_cast<double>(tile.count) * *step.measured_pj;
+    }
+  }
   for (const auto& [op, macs] : work.macs_of) {
     const hw_profiles::Engine* engine =
         EngineOf(plan_, plan_.network.operators[static_cast<size_t>(op)]);
-    if (engine != nullptr) mac_pj += engine->mac_pj * static_cast<double>(macs);
+    if (engine != nullptr) mac_pj += engine->mac_pj * static_cast<double>(macs - measured_macs[op]);
   }
   const double seconds =
       profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;

@@ -218,7 +218,9 @@ int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) cons
 void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(index)];
   const size_t memories = plan_.profile.memories.size();
-  cost.steps.push_back({0, EngineOf(plan_, op), std::vector<SliceCycles>(memories)});
+  StepCost& its = cost.steps.emplace_back();
+  its.engine = EngineOf(plan_, op);
+  its.slices.resize(memories);
   Extents made = ExtentsOf(MadeOf(tile, op.outputs.front()));
   const auto grows = grows_along_.find(index);
   const bool behind_state = grows != grows_along_.end();
@@ -243,8 +245,19 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
   AddConstants(op, idle, grid ? grid->areas : 1, step, cost);
   if (k_slices_) AddSplitK(tile, made, step, cost);
 
-  const Arithmetic arithmetic = grid ? ArithmeticInBlocks(plan_, op, *grid, k_slices_)
-                                     : ArithmeticOf(plan_, op, made, k_slices_);
+  Arithmetic arithmetic = grid ? ArithmeticInBlocks(plan_, op, *grid, k_slices_)
+                               : ArithmeticOf(plan_, op, made, k_slices_);
+  const hw_profiles::Engine* engine = its.engine;
+  const graph::MeasuredTile* measured =
+      k_slices_ || engine == nullptr ? nullptr : graph::FindMeasured(op, made, engine->name);
+  if (measured != nullptr) {
+    arithmetic = {0, measured->cycles};
+    its.measured_pj = measured->pj;
+  }
+  its.measured = measured != nullptr;
+  its.arithmetic = Plus(arithmetic.start, arithmetic.body);
+  its.macs = MacsFor(plan_.network, op, MadeOf(tile, op.outputs.front()));
+  its.made = made;
   int64_t longest = Plus(arithmetic.body, StartBehindOthers(cost, arithmetic.start));
   for (size_t i = 0; i < memories; ++i) {
     const hw_profiles::Port& port = plan_.profile.memories[i].port;
@@ -255,7 +268,7 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
     longest = std::max(longest, busy);
     AddAll(step[i], cost.memories[i]);
   }
-  cost.steps.back().cycles = longest;
+  its.cycles = longest;
 }
 
 }  // namespace tessera::plan::verify

@@ -75,6 +75,10 @@ void DefineInputs(py::module_& module) {
       .def_property_readonly("name", &Network::Name)
       .def_property_readonly("operator_count", &Network::OperatorCount)
       .def_property_readonly("notes", &Network::Notes)
+      .def("with_costs",
+           [](const Network& network, const std::string& csv, const std::string& name) {
+             return ValueOf(network.WithCosts(csv, name));
+           })
       .def("json", [](const Network& network) { return ValueOf(network.Json()); })
       .def("serialize",
            [](const Network& network) { return py::bytes(ValueOf(network.Serialize())); })

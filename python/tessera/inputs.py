@@ -114,6 +114,14 @@ class Network:
         """What the reader folded, dropped or could not use."""
         return self._native.notes
 
+    def with_costs(self, csv: str, name: str = "costs.csv") -> Network:
+        """The same network with tiles of operators that were measured (docs/costs.md).
+
+        `csv` is the text of a table with operator, tile, engine, cycles and pj; `name` is for
+        messages. Raises BadInput.
+        """
+        return Network(self._native.with_costs(csv, name))
+
     def to_dict(self) -> dict[str, Any]:
         """The network with every shape, data type and constant stated, as `parse` accepts it.
 

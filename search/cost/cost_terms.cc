@@ -125,17 +125,43 @@ Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator
                                     std::min(sums, outputs))};
 }
 
+__extension__ using Wide = __int128;
+
+// Whether measured / modelled is less than the share.
+bool IsLess(int64_t measured, int64_t modelled, const Worker::Share& share) {
+  return Wide{measured} * share.modelled < Wide{share.measured} * modelled;
+}
+
+int64_t ShareOf(int64_t cycles, const Worker::Share& share) {
+  return static_cast<int64_t>(Wide{cycles} * share.measured / share.modelled);
+}
+
 }  // namespace
 
 Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
   const hw_profiles::Engine* engine = encoder::program::EngineOf(graph, profile, op);
   if (engine == nullptr) return {};
-  return {engine,
-          hw_profiles::ThroughputFor(*engine, op.kind, encoder::program::WorkingType(graph, op))};
+  Worker worker{engine, hw_profiles::ThroughputFor(*engine, op.kind,
+                                                   encoder::program::WorkingType(graph, op))};
+  for (const graph::MeasuredTile& tile : op.measured) {
+    if (tile.engine != engine->name) continue;
+    if (!worker.least_measured) worker.least_measured.emplace();
+    Worker::Share& least = *worker.least_measured;
+    const int64_t modelled = ComputeOf(graph, worker, op, tile.tile, Slicing{}).body;
+    if (IsLess(tile.cycles, modelled, least)) least = {tile.cycles, modelled};
+  }
+  return worker;
+}
+
+const graph::MeasuredTile* MeasuredBy(const Worker& worker, const Operator& op,
+                                      ExtentsView output) {
+  return worker.least_measured ? graph::FindMeasured(op, output, worker.engine->name) : nullptr;
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   std::optional<int64_t> k_slice, const std::optional<Blocking>& blocking) {
+  if (const graph::MeasuredTile* tile = k_slice ? nullptr : MeasuredBy(worker, op, output))
+    return {.engine = worker.engine, .start = 0, .body = tile->cycles};
   const Slicing slicing{.k_slice = k_slice};
   return blocking ? ComputeInBlocks(graph, worker, op, *blocking, slicing)
                   : ComputeOf(graph, worker, op, output, slicing);
@@ -143,8 +169,13 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
 
 Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
                        ExtentsView output, bool divides_channels) {
-  return ComputeOf(graph, worker, op, output,
-                   Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels});
+  Compute least = ComputeOf(graph, worker, op, output,
+                            Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels});
+  if (worker.least_measured) {
+    least.start = 0;
+    least.body = ShareOf(least.body, *worker.least_measured);
+  }
+  return least;
 }
 
 bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,

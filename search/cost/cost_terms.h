@@ -32,7 +32,7 @@ enum class Detail : uint8_t { kTotals, kParts };
 void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
                 std::span<const Touched> touched, Detail detail, plan::Metrics& metrics);
 
-// Energy of `macs` multiply-accumulates of one operator, in pJ.
+// Energy of `macs` multiply-accumulates of one operator, in pJ, by the model.
 double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const graph::Operator& op, int64_t macs);
 
@@ -40,11 +40,23 @@ double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
 
 // The engine that runs an operator, null if none does, and its throughput.
 struct Worker {
+  // The least that measured tiles take, as a share measured / modelled <= 1 of what the model says
+  // of them. Unmeasured tiles take what the model says, so no set of tiles takes less.
+  struct Share {
+    int64_t measured = 1;
+    int64_t modelled = 1;
+  };
+
   const hw_profiles::Engine* engine = nullptr;
   const hw_profiles::Throughput* throughput = nullptr;  // of an engine that is not the host
+  std::optional<Share> least_measured = {};             // set where it has measured tiles
 };
 Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const graph::Operator& op);
+
+// What was measured of a tile of the worker's operator, if its engine ran it; else null.
+const graph::MeasuredTile* MeasuredBy(const Worker& worker, const graph::Operator& op,
+                                      graph::tiling::ExtentsView output);
 
 // The cycles of an operator's arithmetic on its engine.
 struct Compute {
@@ -57,7 +69,8 @@ struct Compute {
 // this is the product over its loops of ceil(length / unroll); for others, cycles per output
 // element. On the host, cycles per output element and per multiply-accumulate of the whole
 // operator. No cycles if the output is empty. `k_slice`: the K extent of one slice, with split-k.
-// `blocking`: the output blocks, if the engine works in blocks.
+// `blocking`: the output blocks, if the engine works in blocks. A tile that was measured takes what
+// was measured, unless it is made in slices of K.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                   graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt,
                   const std::optional<Blocking>& blocking = std::nullopt);

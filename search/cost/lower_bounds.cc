@@ -181,7 +181,8 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   found.macs = on_host ? graph::MacsOf(graph_, op)
                : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
                        : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
-  found.mac_pj = MacEnergy(graph_, profile_, op, found.macs);
+  // Measured tiles may take any energy.
+  found.mac_pj = op.measured.empty() ? MacEnergy(graph_, profile_, op, found.macs) : 0;
   found.all = !on_host && coverage_.ReadsAndMakesAll(index);
   if (found.all) found.constant_bytes = PortBytesOfConstants(op);
   return found;

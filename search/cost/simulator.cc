@@ -297,6 +297,14 @@ void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
 // Multiply-accumulates of an operator beyond those of its whole result are recomputed.
 void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   double mac_pj = 0;
+  std::vector<int64_t> measured_macs(costs_.Operators());
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const graph::tiling::TileClass& tile = tiling_.classes[i];
+    for (const auto& [step, pj] : classes_[i].measured_pj) {
+      AddTimes(measured_macs[step], tile.count, tile.macs[step]);
+      mac_pj += pj * static_cast<double>(tile.count);
+    }
+  }
   for (size_t step = 0; step < costs_.Operators(); ++step) {
     int64_t macs = 0;
     for (const graph::tiling::TileClass& tile : tiling_.classes)
@@ -305,7 +313,7 @@ void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
     base::Accumulate(metrics.macs, macs);
     metrics.unknown_work += graph::HasUnknownWork(graph_.operators[op]) ? 1 : 0;
     metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
-    mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs);
+    mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs - measured_macs[step]);
   }
   FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
 }

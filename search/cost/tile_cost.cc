@@ -350,6 +350,10 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
   const std::optional<int64_t> k_slice = cut_ ? std::optional(cut_->granularity) : std::nullopt;
   const Compute compute =
       ComputeOf(*graph_, steps_[step].worker, *steps_[step].op, result, k_slice, blocking);
+  if (const graph::MeasuredTile* measured =
+          k_slice ? nullptr : MeasuredBy(steps_[step].worker, *steps_[step].op, result);
+      measured != nullptr && measured->pj)
+    cost.measured_pj.emplace_back(step, *measured->pj);
   const int64_t arithmetic = base::SaturatingAdd(compute.body, ExposedStart(compute, cost));
   const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
   int64_t longest = std::max(arithmetic, port);

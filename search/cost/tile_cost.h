@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/saturating.h"
@@ -48,6 +49,8 @@ struct TileCost {
       // and by slices of K
       touched;
   SplitKCost split_k;  // if the subgraph uses split-k
+  // Steps whose energy was measured, and that energy in pJ.
+  std::vector<std::pair<size_t, double>> measured_pj;
 };
 
 // The constants of one operator in one of their homes. Excludes a constant that split-k cuts; each

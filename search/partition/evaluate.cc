@@ -10,6 +10,7 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/verify/host_share.h"
+#include "tessera/plan/verify/tile_table.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/lower_bounds.h"
@@ -202,6 +203,7 @@ class Evaluator {
     answer::ClaimNothing(plan);
     plan.notes.insert(plan.notes.begin(), "the partition was given, not searched for");
     if (auto note = plan::verify::NoteOnHost(plan)) plan.notes.push_back(*std::move(note));
+    if (auto note = plan::verify::NoteOnMeasured(plan)) plan.notes.push_back(*std::move(note));
     if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;

@@ -7,6 +7,7 @@
 #include "draw_network.h"
 #include "draw_profile.h"
 #include "draws.h"
+#include "tessera/tests/draw_measured.h"
 
 namespace tessera::audit {
 
@@ -14,6 +15,7 @@ PlanRequest DrawPlanRequest(base::Random& random, int most_operators) {
   PlanRequest question;
   question.network = DrawNetwork(random, static_cast<int>(random.Uniform(1, most_operators)));
   question.profile = DrawProfile(random, question.network);
+  if (random.Chance(0.15)) DrawMeasured(random, question.profile, question.network);
   question.objective = DrawObjective(random);
   return question;
 }

@@ -89,6 +89,7 @@ void AddNetworkChanges(const PlanRequest& question, std::vector<Change>& changes
   for (size_t i = 0; i < operators; ++i) {
     changes.push_back([i](PlanRequest& q) { q.network.operators.at(i).scratch_bytes = 0; });
     changes.push_back([i](PlanRequest& q) { q.network.operators.at(i).macs = 0; });
+    changes.push_back([i](PlanRequest& q) { q.network.operators.at(i).measured.clear(); });
     changes.push_back([i](PlanRequest& q) {
       std::vector<int>& weights = q.network.operators.at(i).weights;
       if (weights.size() > 1) weights.resize(1);

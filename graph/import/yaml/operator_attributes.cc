@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -151,10 +152,12 @@ OperandAccess ReadAccess(const YamlNode& node) {
 void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted) {
   const std::vector<Field> fields = ops::DefinitionOf(op.kind).fields(op, wanted, operands);
   if (op.kind == base::OperatorKind::kOpaque) {
-    OnlyKeysOf(entry, {"id", "kind", "inputs", "outputs", "weights"}, fields);
+    OnlyKeysOf(entry, {"id", "kind", "inputs", "outputs", "weights", "measured"}, fields);
   } else {
-    OnlyKeysOf(entry, {"id", "kind", "inputs", "output", "shape", "dtype", "activation", "weights"},
-               fields);
+    OnlyKeysOf(
+        entry,
+        {"id", "kind", "inputs", "output", "shape", "dtype", "activation", "weights", "measured"},
+        fields);
     if (const YamlNode activation = entry.Maybe("activation")) op.activation = activation.Text();
   }
   ReadFields(entry, fields);
@@ -163,6 +166,30 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
     accesses.Complain(std::to_string(op.accesses.size()) + " accesses for " +
                           std::to_string(operands) + " inputs",
                       "one for each input, and at least one");
+  }
+}
+
+void ReadMeasured(const YamlNode& entry, const Shape& made, Operator& op) {
+  const YamlNode list = entry.Maybe("measured");
+  if (!list) return;
+  for (const YamlNode& node : list.Items()) {
+    node.OnlyKeys({"tile", "engine", "cycles", "pj"});
+    MeasuredTile measured;
+    const YamlNode tile = node.At("tile");
+    measured.tile = tile.Integers(1, base::kMaxTotal);
+    measured.engine = node.At("engine").Text();
+    measured.cycles = node.At("cycles").Integer(0, kMostMeasuredCycles);
+    if (const YamlNode pj = node.Maybe("pj")) measured.pj = pj.Number(0, kMostMeasuredPicojoules);
+    if (!std::ranges::equal(measured.tile, made, std::ranges::less_equal())) {
+      tile.Complain(
+          "a tile of " + ops::ToText(measured.tile) + " where the output is " + ops::ToText(made),
+          "an extent for each axis of the output, at most its own");
+    } else if (FindMeasured(op, measured.tile, measured.engine) != nullptr) {
+      tile.Complain("the tile " + ops::ToText(measured.tile) + " on '" + measured.engine +
+                        "' is measured twice",
+                    "each tile once for each engine");
+    }
+    op.measured.push_back(std::move(measured));
   }
 }
 

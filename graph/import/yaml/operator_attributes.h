@@ -18,6 +18,9 @@ void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op,
 void CheckAccesses(const base::YamlNode& entry, const Operator& op,
                    const std::vector<Shape>& operands, const std::vector<Tensor>& made);
 
+// Reads what was measured of tiles of an operator whose first output has this shape.
+void ReadMeasured(const base::YamlNode& entry, const Shape& made, Operator& op);
+
 // The access to an operand: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1],
 // every_channel: true}.
 OperandAccess ReadAccess(const base::YamlNode& node);

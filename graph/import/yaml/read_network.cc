@@ -249,6 +249,7 @@ void NetworkReader::ReadOperator(OperatorDraft& draft) {
   } else {
     InferOutput(draft);
   }
+  if (!reader_.Failed()) ReadMeasured(draft.entry, draft.made.front().shape, draft.op);
 }
 
 // An elementwise operator may have extents that only its constants have, if its shape is stated.

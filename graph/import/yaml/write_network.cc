@@ -127,6 +127,11 @@ Json ToJson(const Graph& graph, const Operator& op) {
     PutAttributes(graph, op, json);
     if (!op.activation.empty()) json["activation"] = op.activation;
   }
+  for (const MeasuredTile& measured : op.measured) {
+    Json& entry = json["measured"].emplace_back(
+        Json{{"tile", measured.tile}, {"engine", measured.engine}, {"cycles", measured.cycles}});
+    if (measured.pj) entry["pj"] = *measured.pj;
+  }
   PutAnnotations(op.annotations, json);
   return json;
 }

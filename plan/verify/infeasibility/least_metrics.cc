@@ -136,7 +136,8 @@ std::optional<Box> HullOfSlices(const std::vector<SliceRead>& reads) {
 // those that fold included (docs/program.md 14.2.13), and the start of one tile, if nothing hides
 // it. Tiles may split groups, and may run parts of several groups together, so of groups only the
 // work counts.
-int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
+int64_t ModelledCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box,
+                         int64_t macs) {
   graph::Shape made;
   for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());
   const bool may_grow_in_place = IsStateInTileMemory(plan, op.outputs.front());
@@ -166,6 +167,27 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
                          static_cast<double>(unroll.kernel_columns) * of_sums;
   return Plus(start, static_cast<int64_t>(static_cast<double>(macs) / at_once *
                                           throughput->cycles_per_step));
+}
+
+// The same where tiles were measured. Let r <= 1 be the least ratio of measured to modelled cycles
+// over those tiles. Every tile takes at least r times its modelled cycles, so all of them together
+// take at least r times the bound.
+int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
+  const int64_t modelled = ModelledCyclesOf(plan, op, box, macs);
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr) return modelled;
+  int64_t least = modelled;
+  for (const graph::MeasuredTile& tile : op.measured) {
+    if (tile.engine != engine->name) continue;
+    const Arithmetic model = ArithmeticOf(plan, op, tile.tile, std::nullopt);
+    const int64_t whole = Plus(model.start, model.body);
+    if (tile.cycles >= whole) continue;
+    // The ratio is rounded down by more than the error of the division.
+    const double ratio = static_cast<double>(tile.cycles) / static_cast<double>(whole);
+    least =
+        std::min(least, static_cast<int64_t>(static_cast<double>(modelled) * ratio * (1 - 1e-12)));
+  }
+  return least;
 }
 
 bool MayAccessHome(const hw_profiles::Profile& profile, TensorRole role, Direction direction) {
@@ -261,7 +283,8 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     cycles.back() = std::max(LeastCyclesOf(plan, op, *made, macs),
                              LeastPortCyclesOf(plan, op, *made, reads.back()));
     least.latency_cycles = Plus(least.latency_cycles, cycles.back());
-    if (const hw_profiles::Engine* engine = EngineOf(plan, op))
+    // Measured tiles may take any energy.
+    if (const hw_profiles::Engine* engine = EngineOf(plan, op); engine && op.measured.empty())
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
   least.latency_cycles =

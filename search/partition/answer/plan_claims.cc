@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/plan/verify/host_share.h"
+#include "tessera/plan/verify/tile_table.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 
@@ -122,6 +123,7 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
   }
   NoteStatesApart(plan, notes);
   if (auto note = plan::verify::NoteOnHost(plan)) notes.push_back(*std::move(note));
+  if (auto note = plan::verify::NoteOnMeasured(plan)) notes.push_back(*std::move(note));
   if (auto note = plan::NoteOnUnknownWork(plan.network, plan.objective))
     notes.push_back(*std::move(note));
   return notes;

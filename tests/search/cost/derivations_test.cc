@@ -19,6 +19,7 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_measured.h"
 #include "tessera/tests/draw_prefetch.h"
 #include "tessera/tests/search/cost/simulate.h"
 
@@ -65,11 +66,25 @@ int64_t ByChannelOtherwiseSized(const plan::Plan& plan) {
   });
 }
 
+// Whether measurements change the cost of a subgraph.
+bool UsesMeasured(const plan::Plan& plan) {
+  plan::Plan modelled = plan;
+  for (graph::Operator& op : modelled.network.operators) op.measured.clear();
+  const std::vector<plan::verify::Users> users = plan::verify::FindUsers(plan.network);
+  for (int i = 0; i < static_cast<int>(plan.subgraphs.size()); ++i) {
+    if (plan::verify::CostOf(plan, users, i).latency_cycles !=
+        plan::verify::CostOf(modelled, users, i).latency_cycles)
+      return true;
+  }
+  return false;
+}
+
 // The graph without weights, cut at random, on a random machine; nullopt where that is no program.
 std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
   if (random.Chance(0.5)) graph::DrawStates(random, graph);
   DrawWeights(random, graph);
   const Profile profile = RandomMachine(random);
+  if (random.Chance(0.4)) DrawMeasured(random, profile, graph);
   graph = encoder::program::WithHomes(std::move(graph), profile);
   std::vector<encoder::program::SubgraphChoice> choices;
   const auto operators = static_cast<int>(graph.operators.size());
@@ -95,6 +110,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   int listing = 0;  // with tensors in the first and in the last of several homes
   int hosted = 0;   // subgraphs on the host
   int64_t aliased_states = 0;
+  int measured = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto plan =
         AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(1, 7))));
@@ -103,6 +119,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
     listing += HasBoth(*plan) ? 1 : 0;
     keeping += plan->kept.empty() ? 0 : 1;
     aliased_states += StateAliasing(*plan);
+    measured += UsesMeasured(*plan) ? 1 : 0;
     ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
     for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
       ASSERT_EQ(cost::PlannedTimeline(*plan, i, cost::kAllTiles).cycles,
@@ -121,6 +138,7 @@ TEST(Derivations, AgreeOnRandomPrograms) {
   EXPECT_GE(keeping, 300);
   EXPECT_GE(listing, 200);
   EXPECT_GE(hosted, 100);
+  EXPECT_GE(measured, 100);
   EXPECT_GE(aliased_states, 10);
   for (const size_t storage : {1, 2, 3}) EXPECT_GE(cached.at(storage), 50);
 }

@@ -37,6 +37,7 @@
 #include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_measured.h"
 #include "tessera/tests/draw_prefetch.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/simulate.h"
@@ -169,6 +170,7 @@ std::optional<Drawn> DrawPlan(Random& random) {
     EnlargeWeights(random, drawn.graph);
     drawn.profile.memories.front().port.read_bytes_per_cycle = 1;
   }
+  if (random.Chance(0.2)) DrawMeasured(random, drawn.profile, drawn.graph);
   drawn.graph = encoder::program::WithHomes(std::move(drawn.graph), drawn.profile);
   const auto operators = static_cast<int>(drawn.graph.operators.size());
   for (int first = 0; first < operators;) {

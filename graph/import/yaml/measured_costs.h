@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/graph/graph.h"
+
+namespace tessera::graph::import::yaml {
+
+// Sixteen hexadecimal digits behind the kind, "conv-5d41402abc4b2a76": equal for operators of equal
+// kind and attributes whose operands, constants and results have equal shapes and data types,
+// whatever their names.
+std::string SignatureOf(const Graph& graph, const Operator& op);
+
+// Adds to the operators what a CSV states of their tiles (Operator::measured):
+//
+//     operator,tile,engine,cycles,pj
+//     conv1,1x32x14x14,npu,5120,81.5
+//     conv-5d41402abc4b2a76,1x32x14x7,npu,2688,
+//
+// The operator is an id, or a signature of one or more operators. `tile` has an extent for each
+// axis of the operator's first output, `pj` may be missing or empty. The columns `signature`,
+// `tiles` and `source` of report::TilesAsCsv are not read. A row replaces what the network states
+// of that tile on that engine. Faults carry line and column: unknown operators, tiles beyond the
+// output, numbers out of range, a tile twice.
+base::Expected<void> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
+                                       Graph& graph);
+
+}  // namespace tessera::graph::import::yaml

@@ -1,0 +1,81 @@
+#include "tessera/plan/verify/tile_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/residency.h"
+
+namespace tessera::plan::verify {
+namespace {
+
+using Key = std::pair<int, std::vector<int64_t>>;  // operator, tile
+
+void AddTiles(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph,
+              std::map<Key, TileRow>& rows) {
+  if (subgraph.weights == hw_profiles::WeightPolicy::kSplitK) return;
+  const TileCosting costing(plan, users, subgraph);
+  ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
+    const TileCost cost = costing.CostOf(tile);
+    for (size_t i = 0; i < cost.steps.size(); ++i) {
+      const StepCost& step = cost.steps[i];
+      const bool is_empty = std::find(step.made.begin(), step.made.end(), 0) != step.made.end();
+      if (step.engine == nullptr || is_empty) continue;
+      const int op = subgraph.interval.first + static_cast<int>(i);
+      TileRow& row = rows[{op, step.made}];
+      row.op = op;
+      row.tile = step.made;
+      row.engine = step.engine->name;
+      row.cycles = step.arithmetic;
+      row.pj = step.measured_pj.value_or(step.engine->mac_pj * static_cast<double>(step.macs));
+      row.measured = step.measured;
+      ++row.count;
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<TileRow> TileTableOf(const Plan& plan) {
+  const std::vector<Users> users = FindUsers(plan.network);
+  std::map<Key, TileRow> rows;
+  for (const Subgraph& subgraph : plan.subgraphs) AddTiles(plan, users, subgraph, rows);
+  std::vector<TileRow> table;
+  for (auto& [key, row] : rows) table.push_back(std::move(row));
+  std::stable_sort(table.begin(), table.end(), [](const TileRow& a, const TileRow& b) {
+    return std::tie(a.op, b.tile) < std::tie(b.op, a.tile);
+  });
+  return table;
+}
+
+std::optional<std::string> NoteOnMeasured(const Plan& plan) {
+  const auto& operators = plan.network.operators;
+  if (std::all_of(operators.begin(), operators.end(),
+                  [](const graph::Operator& op) { return op.measured.empty(); }))
+    return std::nullopt;
+  int64_t measured = 0;
+  int64_t all = 0;
+  for (const TileRow& row : TileTableOf(plan)) {
+    all += row.count;
+    if (row.measured) measured += row.count;
+  }
+  std::string note =
+      fmt::format("measured: the cycles of {} of {} tiles of operators", measured, all);
+  for (const graph::Operator& op : operators) {
+    for (const graph::MeasuredTile& tile : op.measured) {
+      const auto is_its = [&](const hw_profiles::Engine& engine) {
+        return engine.name == tile.engine;
+      };
+      if (std::none_of(plan.profile.engines.begin(), plan.profile.engines.end(), is_its))
+        return note + fmt::format("; the profile has no engine '{}', which '{}' was measured on",
+                                  tile.engine, op.id);
+    }
+  }
+  return note;
+}
+
+}  // namespace tessera::plan::verify

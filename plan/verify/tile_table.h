@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+
+// The arithmetic of a plan, operator by operator and tile by tile.
+namespace tessera::plan::verify {
+
+// Tiles of one operator that make parts of equal extents.
+struct TileRow {
+  int op = 0;                 // index into the network's operators
+  std::vector<int64_t> tile;  // extents of the part of its first output
+  std::string engine;
+  int64_t count = 0;      // tiles of the plan
+  int64_t cycles = 0;     // of one
+  double pj = 0;          // of its multiply-accumulates
+  bool measured = false;  // the cycles are measured (Operator::measured)
+};
+
+// In the order of the operators, the largest tiles first. Without tiles that make nothing, those in
+// slices of K, and operators that no engine runs. The plan has passed CheckPartition. Cost: tiles
+// times operators.
+std::vector<TileRow> TileTableOf(const Plan& plan);
+
+// What a plan says about measured tiles; nullopt if its operators have none.
+std::optional<std::string> NoteOnMeasured(const Plan& plan);
+
+}  // namespace tessera::plan::verify

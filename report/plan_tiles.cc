@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+
+#include "tessera/graph/import/yaml/measured_costs.h"
+#include "tessera/plan/verify/tile_table.h"
+#include "tessera/report/plan_text.h"
+
+namespace tessera::report {
+namespace {
+
+// A cell of its own, whatever the name holds.
+std::string Cell(const std::string& text) {
+  if (text.find_first_of(",\" ") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string TilesAsCsv(const plan::Plan& plan) {
+  std::string csv = "operator,tile,engine,cycles,pj,signature,tiles,source\n";
+  for (const plan::verify::TileRow& row : plan::verify::TileTableOf(plan)) {
+    const graph::Operator& op = plan.network.operators[static_cast<size_t>(row.op)];
+    csv += fmt::format("{},{},{},{},{},{},{},{}\n", Cell(op.id), fmt::join(row.tile, "x"),
+                       Cell(row.engine), row.cycles, row.pj,
+                       graph::import::yaml::SignatureOf(plan.network, op), row.count,
+                       row.measured ? "measured" : "model");
+  }
+  return csv;
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "command_line.h"
+
+// `--costs`: tiles that were measured, in place of the cost model (docs/costs.md).
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class CostsTest : public CommandLineTest {
+ protected:
+  Outcome Plan(const Arguments& more) {
+    Arguments arguments = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                           Shipped("hw_profiles/edge_npu_64kib.yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+
+  // The table that `plan` writes, with the cycles of the first row changed by `scale`.
+  std::string WithCycles(const std::string& table, double scale) {
+    std::string text;
+    bool first = true;
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+      size_t begin = 0;
+      for (int i = 0; i < 3; ++i) begin = line.find(',', begin) + 1;
+      const size_t end = line.find(',', begin);
+      if (!first) {
+        const auto cycles = static_cast<int64_t>(
+            scale * static_cast<double>(std::stoll(line.substr(begin, end - begin))));
+        line.replace(begin, end - begin, std::to_string(cycles));
+      }
+      first = false;
+      text += line + "\n";
+    }
+    return text;
+  }
+
+  static int64_t CyclesIn(const nlohmann::json& plan) {
+    return plan.at("totals").at("latency_cycles");
+  }
+};
+
+// What a plan writes describes its own costs: with it the plan is the same.
+TEST_F(CostsTest, TheTableOfAPlanChangesNothing) {
+  ASSERT_EQ(Plan({"--output", "plan.json", "--output", "tiles.csv"}).exit_code, 0);
+  EXPECT_THAT(Read("tiles.csv"),
+              HasSubstr("operator,tile,engine,cycles,pj,signature,tiles,source"));
+  EXPECT_THAT(Read("tiles.csv"), HasSubstr(",model\n"));
+  const Outcome again = Plan({"--costs", "tiles.csv", "--output", "again.json"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(CyclesIn(ReadJson("again.json")), CyclesIn(ReadJson("plan.json")));
+  EXPECT_THAT(again.out, HasSubstr("measured: the cycles of "));
+  EXPECT_EQ(Run({"check", "--execute", "again.json"}).exit_code, 0);
+}
+
+TEST_F(CostsTest, PlansFollowMeasurements) {
+  ASSERT_EQ(Plan({"--output", "plan.json", "--output", "tiles.csv"}).exit_code, 0);
+  Write("slow.csv", WithCycles(Read("tiles.csv"), 3));
+  Write("quick.csv", WithCycles(Read("tiles.csv"), 0.25));
+  const Outcome eval = Run({"eval", "plan.json", "--costs", "slow.csv", "--output", "slow.json"});
+  ASSERT_EQ(eval.exit_code, 0) << eval.err;
+  ASSERT_EQ(Plan({"--costs", "slow.csv", "--output", "avoids.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--costs", "quick.csv", "--output", "uses.json"}).exit_code, 0);
+  const int64_t modelled = CyclesIn(ReadJson("plan.json"));
+  EXPECT_GT(CyclesIn(ReadJson("slow.json")), modelled);
+  EXPECT_LE(CyclesIn(ReadJson("avoids.json")), CyclesIn(ReadJson("slow.json")));
+  EXPECT_LT(CyclesIn(ReadJson("uses.json")), modelled);
+  for (const char* plan : {"slow.json", "avoids.json", "uses.json"}) {
+    const Outcome checked = Run({"check", plan});
+    EXPECT_EQ(checked.exit_code, 0) << plan << checked.out << checked.err;
+  }
+}
+
+TEST_F(CostsTest, AnEngineThatIsNotThereIsNamed) {
+  Write("other.csv", "operator,tile,engine,cycles\nconv1,1x8x8x18,dsp,5\n");
+  const Outcome outcome = Plan({"--costs", "other.csv"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the profile has no engine 'dsp', which 'conv1'"));
+}
+
+TEST_F(CostsTest, FaultsHaveTheirPlace) {
+  Write("bad.csv", "operator,tile,engine,cycles\nconv9,1x8x8x18,npu,5\n");
+  const Outcome outcome = Plan({"--costs", "bad.csv", "--output", "plan.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("bad.csv:2:1: error: the network has no such operator"));
+  EXPECT_THAT(outcome.err, HasSubstr("did you mean 'conv"));
+}
+
+}  // namespace
+}  // namespace tessera::cli
