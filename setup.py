@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the extension of the Python package, and copies the libraries that it needs, with CMake.
 
 TESSERA_BUILD names a build folder that is configured already; else build/wheel becomes one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef TESSERA_EVALUATOR_H_
 #define TESSERA_EVALUATOR_H_
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef TESSERA_PROFILE_H_
 #define TESSERA_PROFILE_H_
 

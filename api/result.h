@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef TESSERA_RESULT_H_
 #define TESSERA_RESULT_H_
 

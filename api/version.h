@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef TESSERA_VERSION_H_
 #define TESSERA_VERSION_H_
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the cost model with tables of another estimator, row by row.
 
     bench/cost_tables.py --bench build/release/bin/cost_bench --data DIR --networks DIR

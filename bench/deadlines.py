@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How late `tessera` answers after a deadline or a signal, and how much memory it takes.
 
   bench/deadlines.py build/release/bin/tessera [--inputs 50] [--signals 200] [--seed 1]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/bench/family_tables.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Plans every network of a folder on every shipped profile, and compares the plans with bounds.
 
   bench/networks.py build/release/bin/tessera FOLDER [--timeout 20] [--profiles A,B] [--networks A,B]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints how many bytes tensors need off chip: whole, by the published tile-aware method, and ours.
 
     bench/off_chip.py [--tessera build/release/bin/tessera] [--timeout SECONDS] [NETWORK ...]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/bench/order_baselines.h"
 
 #include <algorithm>

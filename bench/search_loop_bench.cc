@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Search loops: how many networks of a space an Evaluator takes in a second.
 //
 //   search_loop_bench SOURCE [CANDIDATES]

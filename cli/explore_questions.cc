@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/cli/explore_questions.h"
 
 #include <CLI/CLI.hpp>

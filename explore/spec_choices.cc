@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/explore/spec_choices.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/explore/store.h"
 
 #include <sqlite3.h>

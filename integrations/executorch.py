@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory planning algorithm with the interface of ExecuTorch's.
 
 ExecuTorch calls an algorithm with the tensor specs of a graph, whose lifetimes are known, and takes

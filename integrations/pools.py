@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places buffers into several memories, each with its own capacity.
 
 A buffer names the pools that it may use, the best first, as ExecuTorch's memory ids and TVM's pool

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory planning algorithm with the interface of TVM's unified static memory planner.
 
 USMP calls an algorithm with buffers. Each has a size, the pools that it may use, the best first,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/problem/rule_check.h"
 
 // Checks of rules about the banks that buffers touch. Rounding an offset down can only leave a

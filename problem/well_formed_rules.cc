@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include <set>
 
 #include "tessera/problem/well_formed_faults.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/api/c/handles.h"
 
 // Tiles, formulas, modes, certificates and sessions.

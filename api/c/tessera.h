@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef TESSERA_C_TESSERA_H_
 #define TESSERA_C_TESSERA_H_
 

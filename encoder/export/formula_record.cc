@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/export/formula_record.h"
 
 #include <variant>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/formulation/wording.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/program/buffer_builder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/sat/cadical_engine.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/smt/z3_engine.h"
 
 #include <z3++.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Architecture search under latency and memory limits on two accelerators, with deap.
 
     PYTHONPATH=build/release/python examples/nas/evolve.py --seeds 5 --output front.svg

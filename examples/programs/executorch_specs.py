@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans four tensors of a residual block with the algorithm for ExecuTorch, without ExecuTorch."""
 
 from dataclasses import dataclass

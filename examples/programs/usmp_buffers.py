@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans four buffers in two pools with the algorithm for TVM's USMP, without TVM."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/graph/ops/axis_map.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/graph/tiling/tile_boxes.h"
 
 #include "tessera/base/arithmetic.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "plan_arena.h"
 
 #include <mlir/Dialect/Affine/IR/AffineOps.h>

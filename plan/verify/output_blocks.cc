@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/plan/verify/output_blocks.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/plan/verify/tile_table.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/problem/generate/catalog.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "answers.h"
 
 #include <pybind11/stl.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include <pybind11/stl.h>
 #include <tessera/explore.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans the memory of neural accelerators before the program runs.
 
     import tessera as ts

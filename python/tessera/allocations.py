@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Addresses for buffers with lifespans, without a network."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions. Two kinds are apart: a call that failed, and a question without an answer."""
 
 from __future__ import annotations

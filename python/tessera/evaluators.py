@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Metrics of many similar networks on the same profiles, for search loops."""
 
 from __future__ import annotations

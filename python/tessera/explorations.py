@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Searches over hardware: which profiles of a space are best for some networks."""
 
 from __future__ import annotations

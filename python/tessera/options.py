@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of calls, as the library takes them."""
 
 from __future__ import annotations

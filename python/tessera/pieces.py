@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pieces of an exploration on dask workers, by the command `tessera`."""
 
 from __future__ import annotations

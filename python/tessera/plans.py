@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: subgraphs, tiles, and the address of every buffer."""
 
 from __future__ import annotations

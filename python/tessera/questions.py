@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Questions about tiles, modes of memories, and buffers that do not fit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers that are plain values: they can be compared, pickled and printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The calls that search: in a session, which keeps what they find out, or without one."""
 
 from __future__ import annotations

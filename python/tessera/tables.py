@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of plans: sequences of named tuples that pandas and notebooks show."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/cost/tile_cost.h"
 
 #include <algorithm>

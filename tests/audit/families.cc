@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "again.h"
 #include "engines.h"
 #include "more.h"

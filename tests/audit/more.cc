@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "more.h"
 
 #include <fmt/format.h>
@@ -350,7 +352,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"alignment", FinerAlignment},
                                    Relation{"banks and modes", FewerModes},
                                    Relation{"reserved ranges", FewerReserved},
-                                   Relation{"scratch and tables", LessScratch}};
+                                   Relation{"scratch and tables", LessScratch, true}};
 
 // The cost of the smaller question's plan in the larger one: its score there, with the bounds of
 // the answer to compare it with.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "run.h"
 
 #include "tessera/plan/files/plan_files.h"

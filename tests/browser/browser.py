@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives a headless Chromium through chromedriver (the W3C WebDriver protocol).
 
 Uses only Python's standard library.

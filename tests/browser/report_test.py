@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the report in a real browser. Run it from the project's folder:
 
     tests/browser/report_test.py TESSERA [--screenshots DIR]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/formulation/address_constraints.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/formulation/refinements.h"
 
 #include <gmock/gmock.h>

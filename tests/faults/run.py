@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds the program with the faults of faults.txt and checks that the test of each finds it.
 
     tests/faults/run.py [NAME ...]      all faults, or these

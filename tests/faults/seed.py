@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a copy of the sources in which each fault of faults.txt can be switched on at run time.
 
     tests/faults/seed.py FOLDER

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/graph/tiling/tiling.h"
 
 #include <gtest/gtest.h>

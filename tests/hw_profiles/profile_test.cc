@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/hw_profiles/profile.h"
 
 #include <gtest/gtest.h>

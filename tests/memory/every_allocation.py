@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lets each allocation of a command fail, one after the other, and checks how the command ends.
 
     tests/memory/every_allocation.py COMMAND LIBRARY [--step N]

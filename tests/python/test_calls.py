@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls: other threads run, signals arrive, sessions remember."""
 
 import signal

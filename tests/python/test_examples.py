@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example programs print what their pages show."""
 
 import subprocess

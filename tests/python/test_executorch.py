@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The algorithm for ExecuTorch, on specs written by hand after its data structures."""
 
 import itertools

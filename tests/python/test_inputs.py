@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks, profiles, and what is wrong with them."""
 
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluators, spaces of networks, and explorations."""
 
 import os

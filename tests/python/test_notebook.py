@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example notebooks run from their first cell to their last."""
 
 import nbclient

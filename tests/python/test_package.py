@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package itself: documented, typed, and free of files of others."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: what they hold, and the options that shape them."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The algorithm for TVM's USMP, on buffers written by hand after its data structures."""
 
 import itertools

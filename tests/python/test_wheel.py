@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel: pip makes it, and it needs no other library than a bare Debian with Python has."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program of a user that mypy checks; it never runs."""
 
 import numpy

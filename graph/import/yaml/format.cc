@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What YAML offers to networks of every format: a format of its own, and descriptions of operators.
 #include "tessera/graph/import/common/format.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/graph/import/yaml/measured_costs.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/engines/guided/boolean_queue.h"
 
 namespace tessera::search::engines::guided {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/engines/lazy/decisions.h"
 
 #include <algorithm>

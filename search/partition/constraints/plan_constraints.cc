@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/partition/constraints/plan_constraints.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/partition/driver/order_search.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/partition/paths/interval_lattice.h"
 
 #include <algorithm>

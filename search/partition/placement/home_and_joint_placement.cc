@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 #include <fmt/format.h>

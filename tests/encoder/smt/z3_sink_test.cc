@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/smt/z3_sink.h"
 
 #include <gtest/gtest.h>

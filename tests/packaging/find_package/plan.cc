@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include <tessera/tessera.h>
 
 int main(int, char** argv) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/engines/local_search/local_search.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/cost/axis_sums.h"
 
 #include <fmt/format.h>

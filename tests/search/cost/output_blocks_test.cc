@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/search/cost/output_blocks.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tessera/encoder/program/memory_lower_bound.h"
 
 #include <gtest/gtest.h>

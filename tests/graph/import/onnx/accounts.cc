@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "accounts.h"
 
 #include <onnx/onnx_pb.h>
