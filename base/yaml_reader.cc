@@ -2,6 +2,8 @@
 
 #include "tessera/base/yaml_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -52,8 +54,7 @@ std::string Describe(const YamlValue& value) {
 std::string DescribeNumber(double number) {
   const auto whole = static_cast<int64_t>(number);
   if (static_cast<double>(whole) == number) return std::to_string(whole);
-  std::string text = std::to_string(number);
-  return text.substr(0, text.find_last_not_of('0') + 1);
+  return fmt::format("{}", number);
 }
 
 std::string DescribeRange(int64_t least, int64_t most) {

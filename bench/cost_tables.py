@@ -71,7 +71,8 @@ def figures(rows):
     within = [spearman(*zip(*group)) for group in groups.values() if len(group) > 2]
     within = [value for value in within if value is not None]
     ratios = [ours / theirs for _, _, theirs, ours in rows]
-    return [spearman([row[2] for row in rows], [row[3] for row in rows]),
+    all_rows = spearman([row[2] for row in rows], [row[3] for row in rows])
+    return [math.nan if all_rows is None else all_rows,
             statistics.median(within) if within else math.nan,
             *(quantile(ratios, share) for share in (0.1, 0.5, 0.9))]
 

@@ -176,6 +176,18 @@ std::optional<std::string> Destinations::FindClash(const Named& file, size_t ind
   return std::nullopt;
 }
 
+ExitCode Destinations::ReadDuring(Console& console, std::string_view option,
+                                  const std::string& path) {
+  const Named& input = inputs_.emplace_back(Named{std::string(option), path, {}, IdentityOf(path)});
+  for (const Named& file : files_) {
+    if (!input.identity || file.identity != input.identity) continue;
+    console.Note(fmt::format("{}: this is the input {}", Words(file.option, file.path),
+                             Words(option, path)));
+    return ExitCode::kUsage;
+  }
+  return ExitCode::kAnswer;
+}
+
 ExitCode Destinations::Save(Console& console, std::span<const base::Output> outputs) {
   ExitCode code = ExitCode::kAnswer;
   for (const base::Output& output : outputs) {

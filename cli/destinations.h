@@ -38,6 +38,10 @@ class Destinations {
   // and the work is not done. Must be called once for each call of a command.
   ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
+  // For the work: registers an input that was found only then. Returns kUsage, with a message on
+  // the console, if an output is this file; the file must not be read on then.
+  ExitCode ReadDuring(Console& console, std::string_view option, const std::string& path);
+
   // Writes each output separately. kCannotWrite if some failed; the console names these.
   ExitCode Save(Console& console, std::span<const base::Output> outputs);
 

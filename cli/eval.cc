@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tessera/base/files.h"
 #include "tessera/base/json_document.h"
@@ -73,7 +74,7 @@ class EvalCommand final : public Command {
     if (!outputs_.Check(console)) return ExitCode::kUsage;
     files_.Read("file", file_);
     outputs_.AddTo(files_);
-    if (!profile_.empty()) AddProfile(files_, profile_);
+    if (profile_) AddProfile(files_, *profile_);
     files_.Read("--costs", costs_);
     return files_.Around(console, [&] { return Answer(console); });
   }
@@ -84,8 +85,8 @@ class EvalCommand final : public Command {
     if (!text) return console.Refuse(text.error());
     base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(*text, file_);
     if (!draft) return console.Refuse(draft.error());
-    if (!profile_.empty()) {
-      base::Expected<hw_profiles::Profile> profile = LoadProfile(profile_);
+    if (profile_) {
+      base::Expected<hw_profiles::Profile> profile = LoadProfile(*profile_);
       if (!profile) return console.Refuse(profile.error());
       draft->profile = *std::move(profile);
     }
@@ -170,7 +171,7 @@ class EvalCommand final : public Command {
   }
 
   std::string file_;
-  std::string profile_;
+  std::optional<std::string> profile_;
   std::string costs_;
   bool move_ = false;
   ThreadCount threads_;

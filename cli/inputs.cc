@@ -67,14 +67,14 @@ base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
   });
 }
 
-void AddProfile(Destinations& files, const std::string& path) {
-  files.Read("--hw", path);
+void AddProfile(Destinations& files, const std::string& path, std::string_view option) {
+  files.Read(option, path);
   // A pipe can be read only once. The load of the profile reports what is wrong with it.
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   const auto texts = ReadProfileTexts(path);
   if (!texts) return;
-  for (const auto& [name, text] : *texts) files.Read("--hw", name);
+  for (const auto& [name, text] : *texts) files.Read(option, name);
 }
 
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,8 @@ std::string NamesOfCandidates(const problem::Ladder& ladder);
 // them.
 base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path);
 
-// Registers in `files` this profile and the files that it extends as inputs.
-void AddProfile(Destinations& files, const std::string& path);
+// Registers in `files` this profile and the files that it extends as inputs of that option.
+void AddProfile(Destinations& files, const std::string& path, std::string_view option = "--hw");
 
 // Name and content of a profile's file and of each file that it extends, the profile first.
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tessera/base/files.h"
 #include "tessera/base/json_document.h"
+#include "tessera/base/yaml_reader.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -37,10 +39,20 @@ std::string ValueText(double value) {
 }
 
 std::string OutcomeText(const FittedConstant& constant) {
+  if (constant.outcome == Outcome::kAtLimit) return "at its limit: the measurements ask for more";
+  if (constant.outcome == Outcome::kNotTried) return "not tried";
   if (constant.outcome == Outcome::kNoEffect) return "not identified: no measurement depends on it";
   if (constant.outcome == Outcome::kIndistinct)
     return "not identified: others, as " + constant.alike + ", explain the same";
   return "fitted";
+}
+
+// What the stop left out.
+std::string StopText(const Fit& fit, size_t measurements) {
+  if (!fit.before) return "\nStopped early, before all measurements were predicted once.\n";
+  const bool leaves_out = measurements >= search::fit::kLeastHeldOut;
+  return fmt::format("\nStopped early: the best so far.{}\n",
+                     leaves_out ? " How far off it is for other measurements is not known." : "");
 }
 
 std::string AsText(const Fit& fit, size_t measurements) {
@@ -49,15 +61,18 @@ std::string AsText(const Fit& fit, size_t measurements) {
     table.Add({each.name, ValueText(each.before), ValueText(each.after), OutcomeText(each)});
   std::string text = fmt::format("{} measurements\n\n{}\n", measurements, table.Text());
   report::Table errors({"cycles differ from measured", "half of them by less", "90 % by less"});
-  const auto add = [&](const std::string& name, const Error& error) {
-    errors.Add({name, Percent(error.median), Percent(error.most_of_ten)});
+  const auto add = [&](const std::string& name, const std::optional<Error>& error) {
+    if (error) errors.Add({name, Percent(error->median), Percent(error->most_of_ten)});
   };
   add("before", fit.before);
   add("after", fit.after);
-  if (fit.folds > 0) add("left out of their fit", fit.held_out);
-  text += errors.Text();
-  if (fit.folds == 0) text += "\nToo few measurements to leave some out: at least 10 are needed.\n";
-  if (!fit.is_complete) text += "\nStopped early: the best so far.\n";
+  add("left out of their fit", fit.held_out);
+  if (fit.before) text += errors.Text();
+  if (measurements < search::fit::kLeastHeldOut) {
+    text += fmt::format("\nToo few measurements to leave some out: at least {} are needed.\n",
+                        search::fit::kLeastHeldOut);
+  }
+  if (!fit.is_complete) text += StopText(fit, measurements);
   return text;
 }
 
@@ -66,7 +81,8 @@ nlohmann::ordered_json ErrorAsJson(const Error& error) {
 }
 
 std::string AsJson(const Fit& fit, size_t measurements) {
-  constexpr const char* kOutcomes[] = {"fitted", "no_effect", "indistinct"};
+  constexpr const char* kOutcomes[] = {"fitted", "at_limit", "no_effect", "not_tried",
+                                       "indistinct"};
   nlohmann::ordered_json document;
   document["measurements"] = measurements;
   document["complete"] = fit.is_complete;
@@ -79,10 +95,10 @@ std::string AsJson(const Fit& fit, size_t measurements) {
     entry["outcome"] = kOutcomes[static_cast<size_t>(each.outcome)];
     if (!each.alike.empty()) entry["alike"] = each.alike;
   }
-  auto& errors = document["errors"];
-  errors["before"] = ErrorAsJson(fit.before);
-  errors["after"] = ErrorAsJson(fit.after);
-  if (fit.folds > 0) errors["held_out"] = ErrorAsJson(fit.held_out);
+  auto& errors = document["errors"] = nlohmann::ordered_json::object();
+  if (fit.before) errors["before"] = ErrorAsJson(*fit.before);
+  if (fit.after) errors["after"] = ErrorAsJson(*fit.after);
+  if (fit.held_out) errors["held_out"] = ErrorAsJson(*fit.held_out);
   return base::WriteJson(document);
 }
 
@@ -120,7 +136,7 @@ class ProfileCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    AddProfile(files_, profile_);
+    AddProfile(files_, profile_, "profile");
     files_.Read("measured", measured_);
     files_.Write("--output", output_);
     return files_.Around(console, [&] { return Answer(console); });
@@ -132,8 +148,19 @@ class ProfileCommand final : public Command {
     if (!profile) return console.Refuse(profile.error());
     const base::Expected<std::string> text = base::ReadInput(measured_);
     if (!text) return console.Refuse(text.error());
+    if (!output_.empty()) {
+      if (const auto fault = FindOps()) return console.Refuse(*fault);
+    }
+    std::vector<std::string> networks;
     const auto measurements = search::fit::ReadMeasurements(
-        *text, measured_, *profile, [this](const std::string& name) { return LoadNetwork(name); });
+        *text, measured_, *profile, [this, &networks](const std::string& name) {
+          networks.push_back(PathOf(name));
+          return LoadNetwork(name);
+        });
+    for (const std::string& network : networks) {
+      const ExitCode code = files_.ReadDuring(console, "network", network);
+      if (code != ExitCode::kAnswer) return code;
+    }
     if (!measurements) return console.Refuse(measurements.error());
     base::Stop stop(limits_.Deadline());
     limits_.LimitLast(stop);
@@ -149,9 +176,35 @@ class ProfileCommand final : public Command {
     return fit.is_complete ? ExitCode::kAnswer : ExitCode::kLimit;
   }
 
+  // Descriptions of operators for ONNX files are read with networks, and are no part of the profile
+  // that is written.
+  std::optional<base::Diagnostic> FindOps() const {
+    const auto texts = ReadProfileTexts(profile_);
+    if (!texts) return std::nullopt;  // standard input, which cannot be read twice
+    for (const auto& [name, text] : *texts) {
+      const base::Expected<base::YamlFile> file = base::YamlFile::Parse(text, name);
+      if (!file) continue;
+      base::YamlReader reader(*file);
+      if (const base::YamlNode ops = reader.Root().Maybe("ops")) {
+        return ops.Located("the fitted profile would lack these 'ops'", "a profile without them",
+                           "move 'ops' into a profile that extends this one, and fit this one");
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string PathOf(const std::string& name) const {
+    return (std::filesystem::path(measured_).parent_path() / name).string();
+  }
+
   base::Expected<std::shared_ptr<const graph::Graph>> LoadNetwork(const std::string& name) const {
-    const std::filesystem::path folder = std::filesystem::path(measured_).parent_path();
-    const std::string path = (folder / name).string();
+    const std::string path = PathOf(name);
+    if (path == "-" || path.empty()) {
+      base::Diagnostic fault;
+      fault.message = "no file of this name";
+      fault.expected = "the name of a network's file, from the folder of the measurements";
+      return base::Unexpected(fault);
+    }
     const base::Expected<std::string> text = base::ReadInput(path);
     if (!text) return base::Unexpected(text.error());
     base::Expected<graph::Graph> network = graph::import::yaml::ReadNetwork(*text, path);

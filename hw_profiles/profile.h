@@ -134,9 +134,9 @@ inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
     {"unroll"},
     {"other_sums"},
     {"cycles_per_step", &Throughput::cycles_per_step, kAmounts},
-    {"weight_steps", &Throughput::weight_steps, kCounts, Presence::kOptional},
+    {"weight_steps", &Throughput::weight_steps, kCountsOrZero, Presence::kOptional},
     {"cycles_per_output", &Throughput::cycles_per_output, kAmounts},
-    {"channel_group", &Throughput::channel_group, kCounts, Presence::kOptional},
+    {"channel_group", &Throughput::channel_group, kCountsOrZero, Presence::kOptional},
     {"start_cycles", &Throughput::start_cycles, kCycles},
 });
 
@@ -189,6 +189,10 @@ inline constexpr auto kOutputBlocksFields = std::to_array<Field<OutputBlocks>>({
     {"sum_granularity_bytes", &OutputBlocks::sum_granularity_bytes, kCounts},
     {"sum_bytes", &OutputBlocks::sum_bytes, kCounts},
 });
+
+// Of one operator kind on one engine: rows * columns * channels of a block in steps of the lanes
+// and of channel_step. Each is tried where a tile's block is chosen.
+inline constexpr int64_t kMostBlockSizes = int64_t{1} << 16;
 
 struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
@@ -320,7 +324,7 @@ inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
     {"alignment_bytes", &RoleLayout::alignment_bytes, kCounts},
     {"channel_block", &RoleLayout::channel_block, kCounts},
     {"row_pitch_bytes", &RoleLayout::row_pitch_bytes, kCounts},
-    {"request_bytes", &RoleLayout::request_bytes, kCounts, Presence::kOptional},
+    {"request_bytes", &RoleLayout::request_bytes, kCountsOrZero, Presence::kOptional},
 });
 
 enum class HaloStorage : uint8_t { kRecompute, kRollingBuffer, kLineBuffer, kAdjacent };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ Unroll ReadUnroll(const YamlNode& node) {
 }
 
 std::optional<OtherSums> ReadOtherSums(const YamlNode& node) {
-  if (!node) return std::nullopt;
+  if (!node || IsDropped(node)) return std::nullopt;
   OtherSums sums;
   RequireFields(node, kOtherSumsFields);
   ReadFields(node, kOtherSumsFields, sums);
@@ -72,8 +73,16 @@ void ReadOperators(const YamlNode& node, Engine& engine) {
     operators.Complain("engine '" + engine.name + "' runs nothing", "at least one operator kind");
 }
 
+int64_t BlockSizes(const OutputBlocks& blocks, const Unroll& unroll) {
+  const auto lengths = [](int64_t most, int64_t lanes) {
+    return std::max<int64_t>(1, most / lanes);
+  };
+  return lengths(blocks.rows, unroll.out_rows) * lengths(blocks.columns, unroll.out_columns) *
+         (blocks.channels / blocks.channel_step + 1);
+}
+
 void ReadBlocks(const YamlNode& node, Engine& engine) {
-  if (!node) return;
+  if (!node || IsDropped(node)) return;
   RequireFields(node, kOutputBlocksFields);
   OutputBlocks& blocks = engine.blocks.emplace();
   ReadFields(node, kOutputBlocksFields, blocks);
@@ -81,6 +90,19 @@ void ReadBlocks(const YamlNode& node, Engine& engine) {
     node.Complain("'channel_step' is " + std::to_string(blocks.channel_step) + ", 'channels' " +
                       std::to_string(blocks.channels),
                   "a step of at most all channels of a block");
+  }
+  for (const Throughput& throughput : engine.throughputs) {
+    if (throughput.kind != base::OperatorKind::kConv &&
+        throughput.kind != base::OperatorKind::kDepthwise)
+      continue;
+    const int64_t sizes = BlockSizes(blocks, throughput.unroll);
+    if (sizes <= kMostBlockSizes) continue;
+    node.Complain("blocks of '" + std::string(base::NameOf(throughput.kind)) + "' have " +
+                      std::to_string(sizes) + " sizes",
+                  "at most " + std::to_string(kMostBlockSizes) +
+                      ": rows / out_rows * columns / out_columns * (channels / channel_step + 1)",
+                  "raise channel_step, or state the lanes of the engine in unroll");
+    return;
   }
 }
 
@@ -93,7 +115,7 @@ void ReadHost(const YamlNode& node, const YamlNode& host, const Profile& profile
         "engine '" + engine.name + "' is the host, which runs what no other engine lists",
         "no operators");
   }
-  if (const YamlNode blocks = node.Maybe("blocks"))
+  if (const YamlNode blocks = node.Maybe("blocks"); blocks && !IsDropped(blocks))
     blocks.Complain("engine '" + engine.name + "' is the host, which makes no blocks", "no blocks");
   if (const Engine* other = HostOf(profile)) {
     host.Complain("'" + other->name + "' and '" + engine.name + "' are hosts", "one host at most");

@@ -38,6 +38,11 @@ void RequireName(const base::YamlNode& node, const std::string& name);
 // The index of the memory that `node` names.
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
+// Whether a file says `key:` or `key: null`: a profile that extends another drops the section.
+inline bool IsDropped(const base::YamlNode& node) {
+  return node && !node.IsMap() && !node.IsList() && !node.IsScalar();
+}
+
 // Complains about keys of the map that neither the table (profile.h) nor `more` lists.
 template <typename Fields>
 void RequireFields(const base::YamlNode& map, const Fields& fields,

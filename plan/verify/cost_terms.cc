@@ -61,6 +61,11 @@ int64_t WholeCycles(double cycles) {
   return cycles >= most ? base::kMaxTotal : static_cast<int64_t>(std::ceil(cycles));
 }
 
+// Of a lower bound. Parts that are each rounded up may take less than the ceiling of their sum, as
+// that is rounded too, by some 2^-53 of its value for each operation. Less 2^-44 of it, it is below
+// the true sum; whole cycles reach the next whole number.
+int64_t LeastWholeCycles(double cycles) { return WholeCycles(cycles - std::ldexp(cycles, -44)); }
+
 const hw_profiles::Port& PortAt(const hw_profiles::Profile& profile, int memory) {
   return profile.memories[static_cast<size_t>(memory)].port;
 }
@@ -167,10 +172,22 @@ int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction di
                     StreamCycles(port, pieces, port.write_bytes_per_cycle));
 }
 
-int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written) {
+namespace {
+
+double PortTime(const hw_profiles::Port& port, int64_t read, int64_t written) {
   const double in = static_cast<double>(read) / port.read_bytes_per_cycle;
   const double out = static_cast<double>(written) / port.write_bytes_per_cycle;
-  return WholeCycles(port.shared ? in + out : std::max(in, out));
+  return port.shared ? in + out : std::max(in, out);
+}
+
+}  // namespace
+
+int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written) {
+  return WholeCycles(PortTime(port, read, written));
+}
+
+int64_t LeastPortCycles(const hw_profiles::Port& port, int64_t read, int64_t written) {
+  return LeastWholeCycles(PortTime(port, read, written));
 }
 
 bool TakesTurns(const hw_profiles::Profile& profile, int memory) {
@@ -198,6 +215,15 @@ double OutputStage(const Extents& made, const hw_profiles::Throughput& speed) {
   return static_cast<double>(outputs) * speed.cycles_per_output;
 }
 
+// Cycles of the slower of the steps and the output stage.
+double EngineTime(const Plan& plan, const graph::Operator& op, const Extents& made,
+                  const hw_profiles::Throughput& speed, const std::optional<KSlices>& k_extent) {
+  const double outputs = OutputStage(made, speed);
+  if (!base::TraitsOf(op.kind).multiplies) return outputs;
+  const int64_t steps = EngineSteps(plan.network, op, made, speed, k_extent);
+  return std::max(outputs, static_cast<double>(steps) * speed.cycles_per_step);
+}
+
 }  // namespace
 
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Extents& made,
@@ -214,12 +240,15 @@ Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op, const Exten
                         static_cast<double>(macs) * engine->host->cycles_per_mac)};
   }
   const hw_profiles::Throughput& speed = SpeedOf(plan, *engine, op);
-  double cycles = OutputStage(made, speed);
-  if (base::TraitsOf(op.kind).multiplies) {
-    const int64_t steps = EngineSteps(plan.network, op, made, speed, k_extent);
-    cycles = std::max(cycles, static_cast<double>(steps) * speed.cycles_per_step);
-  }
-  return {speed.start_cycles, WholeCycles(cycles)};
+  return {speed.start_cycles, WholeCycles(EngineTime(plan, op, made, speed, k_extent))};
+}
+
+Arithmetic LeastArithmeticOf(const Plan& plan, const graph::Operator& op, const Extents& made) {
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr || engine->host || HasNoElement(made))
+    return ArithmeticOf(plan, op, made, std::nullopt);
+  const hw_profiles::Throughput& speed = SpeedOf(plan, *engine, op);
+  return {speed.start_cycles, LeastWholeCycles(EngineTime(plan, op, made, speed, std::nullopt))};
 }
 
 Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
@@ -275,7 +304,11 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
 }
 
 WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph)
-    : plan_(plan), users_(users), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)) {
+    : plan_(plan),
+      users_(users),
+      subgraph_(subgraph),
+      k_slices_(FindKSlices(plan, subgraph)),
+      grids_(plan) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval)) {
     const Held held = ResidencyOf(plan, users, subgraph, tensor);
     held_.emplace(tensor, held);
@@ -346,7 +379,7 @@ void WorkCount::ReadConstants(const Tile& tile) {
       if (!Contains(subgraph_.interval, reader)) continue;
       const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
       const std::optional<BlockGrid> grid =
-          held.residency == Residency::kDirect ? BlockGridOf(plan_, op, tile) : std::nullopt;
+          held.residency == Residency::kDirect ? grids_.Find(op, tile) : std::nullopt;
       work_.off_chip["weights"] +=
           Times(ConstantBytes(plan_, op, constant), grid ? grid->areas : 1);
     }

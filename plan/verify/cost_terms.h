@@ -60,6 +60,9 @@ int64_t HiddenLatency(const hw_profiles::Profile& profile, int home);
 // The tile memory's port, or any port that streams without pause.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
 
+// At most the PortCycles of all steps that read and write at least these bytes together.
+int64_t LeastPortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
+
 // Whether reads from the memory and writes to it exclude each other in time.
 bool TakesTurns(const hw_profiles::Profile& profile, int memory);
 
@@ -71,7 +74,11 @@ struct Arithmetic {
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op,
                         const std::vector<int64_t>& made, const std::optional<KSlices>& k_extent);
 
-// The same in output blocks. It is never less.
+// At most the body of all tiles that cover `made` together. The start is that of one tile.
+Arithmetic LeastArithmeticOf(const Plan& plan, const graph::Operator& op,
+                             const std::vector<int64_t>& made);
+
+// The same as ArithmeticOf in output blocks. It is never less, but for the rounding of doubles.
 Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
                               const std::optional<KSlices>& k_extent);
 
@@ -111,6 +118,7 @@ class WorkCount {
   std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;
   std::map<int, int64_t> macs_;  // by operator
+  BlockGrids grids_;
   Work work_;
 };
 

@@ -59,7 +59,7 @@ class TileCosting {
   TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
 
   // Without the steps that copy kept rows.
-  TileCost CostOf(const Tile& tile) const;
+  TileCost CostOf(const Tile& tile);
 
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
 
@@ -74,7 +74,7 @@ class TileCosting {
   bool IsSplitK(int constant) const { return k_slices_ && k_slices_->constant == constant; }
 
   void AddCrossing(int tensor, const Tile& tile, TileCost& cost) const;
-  void AddStep(int index, const Tile& tile, TileCost& cost) const;
+  void AddStep(int index, const Tile& tile, TileCost& cost);
   void AddOperand(int tensor, const std::vector<int64_t>& extents, Direction direction,
                   std::vector<MemoryCost>& step) const;
   void AddBlockInputs(const graph::Operator& op, const std::vector<int64_t>& need,
@@ -92,6 +92,7 @@ class TileCosting {
   std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;           // by tensor
   std::map<int, size_t> grows_along_;  // by concatenation that writes a state in place
+  BlockGrids grids_;
 };
 
 // plan::CostOf for callers that visit the tiles themselves, in order. Plan and users must outlive

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
@@ -12,8 +11,9 @@
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
 
-// All sizes of a block that rule 14.3.9 allows are listed in the order of the rule, those that do
-// not fit are removed, and the first of those with the least traffic is the block.
+// All sizes of a block that rule 14.3.9 allows are visited in the order of the rule. The first of
+// those that fit with the least traffic is the block. Profiles bound the number of sizes
+// (hw_profiles::kMostBlockSizes), and what was found is remembered.
 namespace tessera::plan::verify {
 
 namespace {
@@ -43,22 +43,19 @@ class Sizes {
         need_(need) {}
 
   Size Best() const {
-    std::vector<Size> all;
+    std::optional<Size> first;
+    std::optional<Size> best;
     for (const int64_t channels : Layers()) {
       for (const int64_t rows : Lengths(0)) {
         for (const int64_t columns : Lengths(1)) {
-          all.push_back({channels, {rows, columns}, {WindowOf(rows, 0), WindowOf(columns, 1)}});
+          const Size size = {channels, {rows, columns}, {WindowOf(rows, 0), WindowOf(columns, 1)}};
+          if (!first) first = size;
+          if (RoomOf(size) > blocks_.buffer_bytes) continue;
+          if (!best || IsLess(size, *best)) best = size;
         }
       }
     }
-    std::vector<Size> fit;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(fit),
-                 [this](const Size& size) { return RoomOf(size) <= blocks_.buffer_bytes; });
-    if (fit.empty()) return all.front();
-    return *std::min_element(fit.begin(), fit.end(), [this](const Size& a, const Size& b) {
-      __extension__ using Wide = __int128;
-      return Wide{AmountOf(a)} * DivisorOf(b) < Wide{AmountOf(b)} * DivisorOf(a);
-    });
+    return best ? *best : *first;
   }
 
  private:
@@ -117,6 +114,11 @@ class Sizes {
                 Times(Times(weights, blocks), size.area[0] * size.area[1]));
   }
 
+  bool IsLess(const Size& a, const Size& b) const {
+    __extension__ using Wide = __int128;
+    return Wide{AmountOf(a)} * DivisorOf(b) < Wide{AmountOf(b)} * DivisorOf(a);
+  }
+
   int64_t DivisorOf(const Size& size) const {
     const int64_t input = Times(Times(need_[2], need_[3]), need_[1]);
     const int64_t area = size.area[0] * size.area[1];
@@ -134,17 +136,19 @@ class Sizes {
 
 }  // namespace
 
-std::optional<BlockGrid> BlockGridOf(const Plan& plan, const graph::Operator& op,
-                                     const Extents& made, const Extents& need) {
-  const hw_profiles::Engine* engine = EngineOf(plan, op);
+std::optional<BlockGrid> BlockGrids::Find(const graph::Operator& op, const Extents& made,
+                                          const Extents& need) {
+  const hw_profiles::Engine* engine = EngineOf(plan_, op);
   if (engine == nullptr || !engine->blocks) return std::nullopt;
   const bool convolves =
       op.kind == OperatorKind::kDepthwise || (op.kind == OperatorKind::kConv && op.groups < 2);
   if (!convolves || std::find(made.begin(), made.end(), 0) != made.end()) return std::nullopt;
-  const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
+  const auto [known, is_new] = known_.try_emplace({&op, made, need});
+  if (!is_new) return known->second;
+  const base::DataType type = plan_.network.tensors[static_cast<size_t>(op.inputs.front())].type;
   const hw_profiles::Throughput* speed = hw_profiles::ThroughputFor(*engine, op.kind, type);
   const Size size = Sizes(op, *engine->blocks, speed->unroll, type, made, need).Best();
-  BlockGrid grid;
+  BlockGrid& grid = known->second;
   grid.block = {1, std::min(size.channels, made[1]), std::min(size.area[0], made[2]),
                 std::min(size.area[1], made[3])};
   grid.input = {1, need[1], std::min(size.window[0], need[2]), std::min(size.window[1], need[3])};
@@ -153,12 +157,10 @@ std::optional<BlockGrid> BlockGridOf(const Plan& plan, const graph::Operator& op
   return grid;
 }
 
-std::optional<BlockGrid> BlockGridOf(const Plan& plan, const graph::Operator& op,
-                                     const Tile& tile) {
-  const hw_profiles::Engine* engine = EngineOf(plan, op);
-  if (engine == nullptr || !engine->blocks || op.inputs.empty()) return std::nullopt;
-  return BlockGridOf(plan, op, ExtentsOf(MadeOf(tile, op.outputs.front())),
-                     ExtentsOf(tile.needs.at(op.inputs.front())));
+std::optional<BlockGrid> BlockGrids::Find(const graph::Operator& op, const Tile& tile) {
+  if (op.inputs.empty()) return std::nullopt;
+  return Find(op, ExtentsOf(MadeOf(tile, op.outputs.front())),
+              ExtentsOf(tile.needs.at(op.inputs.front())));
 }
 
 }  // namespace tessera::plan::verify

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "tessera/plan/plan.h"
@@ -20,12 +22,23 @@ struct BlockGrid {
   int64_t layers = 1;          // blocks along the channels
 };
 
-// nullopt if the operator's engine does not work in blocks, or if nothing is made. `need`: of the
-// operator's first input.
-std::optional<BlockGrid> BlockGridOf(const Plan& plan, const graph::Operator& op,
-                                     const std::vector<int64_t>& made,
-                                     const std::vector<int64_t>& need);
+// Finds the grids of one plan's tiles, and remembers them: many tiles have equal extents. The plan
+// must outlive it. Cost where one is not known: the number of block sizes.
+class BlockGrids {
+ public:
+  explicit BlockGrids(const Plan& plan) : plan_(plan) {}
 
-std::optional<BlockGrid> BlockGridOf(const Plan& plan, const graph::Operator& op, const Tile& tile);
+  // nullopt if the operator's engine does not work in blocks, or if nothing is made. `op` is an
+  // operator of the plan; `need`: of its first input.
+  std::optional<BlockGrid> Find(const graph::Operator& op, const std::vector<int64_t>& made,
+                                const std::vector<int64_t>& need);
+  std::optional<BlockGrid> Find(const graph::Operator& op, const Tile& tile);
+
+ private:
+  using Key = std::tuple<const graph::Operator*, std::vector<int64_t>, std::vector<int64_t>>;
+
+  const Plan& plan_;
+  std::map<Key, BlockGrid> known_;
+};
 
 }  // namespace tessera::plan::verify

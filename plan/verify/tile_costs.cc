@@ -42,7 +42,7 @@ bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
 
 TileCosting::TileCosting(const Plan& plan, const std::vector<Users>& users,
                          const Subgraph& subgraph)
-    : plan_(plan), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)) {
+    : plan_(plan), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)), grids_(plan) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval))
     held_.emplace(tensor, ResidencyOf(plan, users, subgraph, tensor));
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
@@ -57,7 +57,7 @@ TileCosting::Operand TileCosting::At(int tensor) const {
           hw_profiles::LayoutOf(plan_.profile, held.role)};
 }
 
-TileCost TileCosting::CostOf(const Tile& tile) const {
+TileCost TileCosting::CostOf(const Tile& tile) {
   TileCost cost;
   cost.memories.resize(plan_.profile.memories.size());
   for (const auto& [tensor, need] : tile.needs) AddCrossing(tensor, tile, cost);
@@ -217,7 +217,7 @@ int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) cons
   return start;
 }
 
-void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
+void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) {
   const graph::Operator& op = plan_.network.operators[static_cast<size_t>(index)];
   const size_t memories = plan_.profile.memories.size();
   StepCost& its = cost.steps.emplace_back();
@@ -242,7 +242,7 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) const {
   }
   const std::optional<BlockGrid> grid =
       op.inputs.empty() ? std::nullopt
-                        : BlockGridOf(plan_, op, made, ExtentsOf(tile.needs.at(op.inputs.front())));
+                        : grids_.Find(op, made, ExtentsOf(tile.needs.at(op.inputs.front())));
   if (grid) AddBlockInputs(op, ExtentsOf(tile.needs.at(op.inputs.front())), *grid, step);
   AddConstants(op, idle, grid ? grid->areas : 1, step, cost);
   if (k_slices_) AddSplitK(tile, made, step, cost);

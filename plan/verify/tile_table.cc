@@ -20,7 +20,7 @@ using Key = std::pair<int, std::vector<int64_t>>;  // operator, tile
 void AddTiles(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph,
               std::map<Key, TileRow>& rows) {
   if (subgraph.weights == hw_profiles::WeightPolicy::kSplitK) return;
-  const TileCosting costing(plan, users, subgraph);
+  TileCosting costing(plan, users, subgraph);
   ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
     const TileCost cost = costing.CostOf(tile);
     for (size_t i = 0; i < cost.steps.size(); ++i) {

@@ -94,8 +94,11 @@ double OutputCycles(ExtentsView output, const Throughput& throughput) {
   return elements * throughput.cycles_per_output;
 }
 
+// WholeCycles, or LeastWholeCycles for lower bounds.
+using Rounding = int64_t (*)(double cycles);
+
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                  const Slicing& slicing) {
+                  const Slicing& slicing, Rounding whole) {
   const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   if (worker.engine->host) return ComputeOnHost(graph, worker, op, elements);
@@ -105,9 +108,7 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
     const int64_t steps = StepsOf(graph, op, output, *throughput, slicing);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
-  return {.engine = worker.engine,
-          .start = throughput->start_cycles,
-          .body = base::WholeCycles(cycles)};
+  return {.engine = worker.engine, .start = throughput->start_cycles, .body = whole(cycles)};
 }
 
 // The sums of a block are made while the output stage works on those of the block before, so the
@@ -147,9 +148,10 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
                                                    encoder::program::WorkingType(graph, op))};
   for (const graph::MeasuredTile& tile : op.measured) {
     if (tile.engine != engine->name) continue;
-    if (!worker.least_measured) worker.least_measured.emplace();
+    if (!worker.least_measured) worker.least_measured = Worker::Share{};
     Worker::Share& least = *worker.least_measured;
-    const int64_t modelled = ComputeOf(graph, worker, op, tile.tile, Slicing{}).body;
+    const int64_t modelled =
+        ComputeOf(graph, worker, op, tile.tile, Slicing{}, base::WholeCycles).body;
     if (IsLess(tile.cycles, modelled, least)) least = {tile.cycles, modelled};
   }
   return worker;
@@ -166,13 +168,14 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
     return {.engine = worker.engine, .start = 0, .body = tile->cycles};
   const Slicing slicing{.k_slice = k_slice};
   return blocking ? ComputeInBlocks(graph, worker, op, *blocking, slicing)
-                  : ComputeOf(graph, worker, op, output, slicing);
+                  : ComputeOf(graph, worker, op, output, slicing, base::WholeCycles);
 }
 
 Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
                        ExtentsView output, bool divides_channels) {
   Compute least = ComputeOf(graph, worker, op, output,
-                            Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels});
+                            Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels},
+                            base::LeastWholeCycles);
   if (worker.least_measured) {
     least.start = 0;
     least.body = ShareOf(least.body, *worker.least_measured);
@@ -210,10 +213,22 @@ const std::string& PathName(const Profile& profile, int memory) {
   return link == nullptr ? profile.memories[static_cast<size_t>(memory)].name : link->name;
 }
 
-int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
+namespace {
+
+double PortTime(const hw_profiles::Port& port, const Touched& touched) {
   const double read = static_cast<double>(touched.read) / port.read_bytes_per_cycle;
   const double written = static_cast<double>(touched.written) / port.write_bytes_per_cycle;
-  return base::WholeCycles(port.shared ? read + written : std::max(read, written));
+  return port.shared ? read + written : std::max(read, written);
+}
+
+}  // namespace
+
+int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched) {
+  return base::WholeCycles(PortTime(port, touched));
+}
+
+int64_t LeastPortCycles(const hw_profiles::Port& port, const Touched& touched) {
+  return base::LeastWholeCycles(PortTime(port, touched));
 }
 
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle) {
@@ -222,7 +237,10 @@ double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double byte
   return static_cast<double>(base::SaturatingMul(run, runs.count)) / bytes_per_cycle;
 }
 
-int64_t TransferCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
+namespace {
+
+int64_t TransferCycles(const Profile& profile, int home, Direction direction, const Runs& runs,
+                       Rounding whole) {
   if (runs.count == 0 || runs.bytes == 0) return 0;
   const hw_profiles::Port& port = PortOf(profile, home);
   const Direction opposite = direction == Direction::kRead ? Direction::kWrite : Direction::kRead;
@@ -232,8 +250,17 @@ int64_t TransferCycles(const Profile& profile, int home, Direction direction, co
   const int64_t setup =
       link == nullptr ? 0 : base::SaturatingMul(link->setup_cycles, Descriptors(*link, runs));
   const double stream = StreamCycles(port, runs, pace);
-  return base::SaturatingAdd(base::SaturatingAdd(setup, LatencyOf(port, direction)),
-                             base::WholeCycles(stream));
+  return base::SaturatingAdd(base::SaturatingAdd(setup, LatencyOf(port, direction)), whole(stream));
+}
+
+}  // namespace
+
+int64_t TransferCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
+  return TransferCycles(profile, home, direction, runs, base::WholeCycles);
+}
+
+int64_t LeastTransferCycles(const Profile& profile, int home, Direction direction, int64_t bytes) {
+  return TransferCycles(profile, home, direction, OneRun(bytes), base::LeastWholeCycles);
 }
 
 int64_t FollowingTransferCycles(const Profile& profile, int home, const Runs& runs) {

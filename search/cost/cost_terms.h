@@ -104,6 +104,9 @@ const std::string& PathName(const hw_profiles::Profile& profile, int memory);
 // The cycles of one port for the bytes that one step reads and writes.
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);
 
+// A lower bound of the cycles of steps that together read and write at least these bytes.
+int64_t LeastPortCycles(const hw_profiles::Port& port, const Touched& touched);
+
 // The cycles of a port for the runs, after its latency, in whole bursts. 0 for no bytes.
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle);
 
@@ -112,8 +115,13 @@ double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double byte
 int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                        const Runs& runs);
 
-// The same for a slice that follows another one of its operand from `home`: a pipelined link hides
-// the latency.
+// A lower bound of the cycles of transfers that together move at least these bytes, with the setup
+// and the latency of one of them.
+int64_t LeastTransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
+                            int64_t bytes);
+
+// TransferCycles of a slice that follows another one of its operand from `home`: a pipelined link
+// hides the latency.
 int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, const Runs& runs);
 
 // The cycles of an engine that reads or writes its operand in `home`: no setup.

@@ -333,6 +333,7 @@ void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   }
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;
+    // What takes more than n - 1 cycles takes n, so a quotient that is rounded to n is a bound too.
     const auto cycles_of = [&port](const Touched& bytes, bool one_by_one) {
       const double read = static_cast<double>(bytes.read) / port.read_bytes_per_cycle;
       const double written = static_cast<double>(bytes.written) / port.write_bytes_per_cycle;
@@ -359,7 +360,7 @@ std::vector<int64_t> Bound::EnginePasses() const {
   for (const Engine& engine : engine_) {
     Touched touched = engine.touched;
     base::Accumulate(touched.read, engine.constant_bytes);
-    passes.push_back(std::max(engine.arithmetic, PortCycles(port, touched)));
+    passes.push_back(std::max(engine.arithmetic, LeastPortCycles(port, touched)));
   }
   return passes;
 }
@@ -408,7 +409,7 @@ int64_t Bound::EnginePass(const SubgraphBounds::Weights& weights) const {
       longest = std::max(longest, arriving);
     }
     base::Accumulate(touched.read, std::max(constant_bytes, engine_[i].constant_bytes));
-    base::Accumulate(pass, std::max(longest, PortCycles(port, touched)));
+    base::Accumulate(pass, std::max(longest, LeastPortCycles(port, touched)));
   }
   return pass;
 }

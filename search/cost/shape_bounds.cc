@@ -217,11 +217,12 @@ int64_t ShapeBounds::BytesOf(size_t slot, int64_t elements) const {
   return base::BytesOf(graph_.tensors[tensor].type, elements);
 }
 
-// So many transfers between a home and the tile memory, which move so many bytes together.
+// A bound of so many transfers between a home and the tile memory, which move so many bytes
+// together.
 int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const {
   if (bytes == 0 || transfers == 0) return 0;
   const int64_t together =
-      TransferCycles(profile_, home, reads ? Direction::kRead : Direction::kWrite, OneRun(bytes));
+      LeastTransferCycles(profile_, home, reads ? Direction::kRead : Direction::kWrite, bytes);
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(home)].port;
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile_, home, profile_.tile_memory);
   const int64_t each = SaturatingAdd(reads ? port.read_latency_cycles : port.write_latency_cycles,
@@ -322,7 +323,7 @@ int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& co
                                                        next == 0 ? work.tiles - 1 : work.tiles)));
     }
     const int64_t arithmetic = SaturatingAdd(compute.body, compute.start);
-    base::Accumulate(pass, std::max({arithmetic, slices, PortCycles(port, touched)}));
+    base::Accumulate(pass, std::max({arithmetic, slices, LeastPortCycles(port, touched)}));
   }
   return SaturatingAdd(pass, SaturatingMul(idle, work.tiles - 1));
 }

@@ -14,6 +14,8 @@ using hw_profiles::Engine;
 using hw_profiles::Port;
 using hw_profiles::Profile;
 
+constexpr double kMostFactor = 16;
+
 int64_t LeastStart(const Engine& engine) {
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const hw_profiles::Throughput& each : engine.throughputs)
@@ -29,8 +31,13 @@ void AddStart(const Profile& profile, size_t index, std::vector<Constant>& const
     const int64_t by = std::llround(value) - LeastStart(its);
     for (hw_profiles::Throughput& each : its.throughputs) each.start_cycles += by;
   };
+  int64_t most = 0;
+  for (const hw_profiles::Throughput& each : engine.throughputs)
+    most = std::max(most, each.start_cycles);
+  const int64_t least = LeastStart(engine);
   constants.push_back({.name = "engines." + engine.name + ".operators.*.start_cycles",
-                       .value = static_cast<double>(LeastStart(engine)),
+                       .value = static_cast<double>(least),
+                       .range = {0, hw_profiles::kCycles.most - static_cast<double>(most - least)},
                        .set = set});
 }
 
@@ -40,6 +47,7 @@ void AddPort(const Profile& profile, size_t index, std::vector<Constant>& consta
   const auto add_latency = [&](const char* key, int64_t Port::*latency) {
     constants.push_back({.name = before + key,
                          .value = static_cast<double>(port.*latency),
+                         .range = hw_profiles::kCycles,
                          .set = [index, latency](Profile& changed, double value) {
                            changed.memories[index].port.*latency = std::llround(value);
                          }});
@@ -47,13 +55,19 @@ void AddPort(const Profile& profile, size_t index, std::vector<Constant>& consta
   add_latency("read_latency_cycles", &Port::read_latency_cycles);
   add_latency("write_latency_cycles", &Port::write_latency_cycles);
   const double ratio = port.write_bytes_per_cycle / port.read_bytes_per_cycle;
-  constants.push_back({.name = before + "bytes_per_cycle",
-                       .value = port.read_bytes_per_cycle,
-                       .is_rate = true,
-                       .set = [index, ratio](Profile& changed, double value) {
-                         changed.memories[index].port.read_bytes_per_cycle = value;
-                         changed.memories[index].port.write_bytes_per_cycle = value * ratio;
-                       }});
+  const hw_profiles::FieldRange allowed = hw_profiles::kBandwidths;
+  const double here = port.read_bytes_per_cycle;
+  constants.push_back(
+      {.name = before + "bytes_per_cycle",
+       .value = here,
+       .is_rate = true,
+       .range = {std::max({here / kMostFactor, allowed.least, allowed.least / ratio}),
+                 std::min({here * kMostFactor, allowed.most, allowed.most / ratio})},
+       .set = [index, ratio](Profile& changed, double value) {
+         changed.memories[index].port.read_bytes_per_cycle = value;
+         changed.memories[index].port.write_bytes_per_cycle = std::clamp(
+             value * ratio, hw_profiles::kBandwidths.least, hw_profiles::kBandwidths.most);
+       }});
 }
 
 }  // namespace

@@ -14,9 +14,11 @@ namespace tessera::search::fit {
 struct Constant {
   std::string name;  // as a path in the file: "memories.dram.port.read_latency_cycles"
   double value = 0;
-  // Rates are searched for as factors, between a sixteenth and sixteen times the stated one; others
-  // are cycles, whole numbers from 0.
+  // Rates are searched for as factors, others are cycles, whole numbers.
   bool is_rate = false;
+  // What it may become: a profile may state it, and rates are between a sixteenth and sixteen times
+  // the stated one.
+  hw_profiles::FieldRange range = {};
   std::function<void(hw_profiles::Profile&, double)> set;
 };
 

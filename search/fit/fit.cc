@@ -30,10 +30,11 @@ using hw_profiles::Profile;
 constexpr double kCyclesOfAUnit = 100;
 constexpr double kStepOfARate = 0.02;
 constexpr double kStepOfCycles = 0.1;
-constexpr double kMostFactor = 16;
 constexpr double kLeastOwnShare = 0.05;
+constexpr double kNearLimit = 1e-9;
 constexpr int kRounds = 20;
 constexpr size_t kFolds = 5;
+static_assert(kLeastHeldOut >= 2 * kFolds);
 
 class Predictions {
  public:
@@ -82,8 +83,18 @@ class Space {
   }
 
   double ValueAt(const Vector& point, size_t i) const {
-    return constants_[i].is_rate ? std::exp(point[i])
-                                 : std::round(std::max(0.0, point[i]) * kCyclesOfAUnit);
+    const Constant& constant = constants_[i];
+    const double value =
+        constant.is_rate ? std::exp(point[i]) : std::round(point[i] * kCyclesOfAUnit);
+    return std::clamp(value, constant.range.least, constant.range.most);
+  }
+
+  // Cycles may well be 0.
+  bool IsAtLimit(const Vector& point, size_t i) const {
+    const hw_profiles::FieldRange range = constants_[i].range;
+    const double value = ValueAt(point, i);
+    const bool at_most = value >= range.most * (1 - kNearLimit);
+    return at_most || (constants_[i].is_rate && value <= range.least * (1 + kNearLimit));
   }
 
   Profile ProfileAt(const Vector& point) const {
@@ -98,13 +109,13 @@ class Space {
     return here.empty() ? Columns() : DerivativesAt(residuals, start_, here, steps_);
   }
 
-  Vector Fit(const std::vector<size_t>& numbers) const {
+  Minimum Fit(const std::vector<size_t>& numbers) const {
     const auto clip = [this](Vector& point) {
       for (size_t i = 0; i < point.size(); ++i) {
-        const double reach = std::log(kMostFactor);
+        const auto [least, most] = constants_[i].range;
         point[i] = constants_[i].is_rate
-                       ? std::clamp(point[i], start_[i] - reach, start_[i] + reach)
-                       : std::max(0.0, point[i]);
+                       ? std::clamp(point[i], std::log(least), std::log(most))
+                       : std::clamp(point[i], least / kCyclesOfAUnit, most / kCyclesOfAUnit);
       }
     };
     return Minimise(ResidualsOf(numbers), start_, steps_, clip, kRounds);
@@ -125,15 +136,15 @@ class Space {
   Vector steps_;
 };
 
-Error ErrorOf(const Vector& residuals) {
-  if (residuals.empty()) return {};
+std::optional<Error> ErrorOf(const Vector& residuals) {
+  if (residuals.empty()) return std::nullopt;
   Vector shares;
   for (const double residual : residuals) shares.push_back(std::exp(std::abs(residual)) - 1);
   std::sort(shares.begin(), shares.end());
   const auto at = [&](double share) {
     return shares[static_cast<size_t>(share * static_cast<double>(shares.size() - 1))];
   };
-  return {at(0.5), at(0.9)};
+  return Error{at(0.5), at(0.9)};
 }
 
 // The column that points most nearly in the same direction.
@@ -183,6 +194,40 @@ std::vector<Constant> Identified(std::vector<Constant> constants, Columns column
 
 }  // namespace
 
+namespace {
+
+// nullopt if a stop ended some fold.
+std::optional<Error> HeldOutError(const Predictions& predictions, const Space& space,
+                                  size_t measurements) {
+  Vector held_out;
+  for (size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<size_t> seen;
+    std::vector<size_t> unseen;
+    for (size_t number = 0; number < measurements; ++number)
+      (number % kFolds == fold ? unseen : seen).push_back(number);
+    const Minimum fitted = space.Fit(seen);
+    if (!fitted.is_complete) return std::nullopt;
+    const Vector residuals = predictions.Residuals(space.ProfileAt(fitted.point), unseen);
+    if (residuals.empty()) return std::nullopt;
+    held_out.insert(held_out.end(), residuals.begin(), residuals.end());
+  }
+  return ErrorOf(held_out);
+}
+
+// Takes the values of the point over.
+void Adopt(const Space& space, const Vector& point, Fit& fit) {
+  fit.profile = space.ProfileAt(point);
+  for (size_t i = 0; i < space.Constants().size(); ++i) {
+    for (FittedConstant& each : fit.constants) {
+      if (each.name != space.Constants()[i].name) continue;
+      each.after = space.ValueAt(point, i);
+      if (space.IsAtLimit(point, i)) each.outcome = Outcome::kAtLimit;
+    }
+  }
+}
+
+}  // namespace
+
 Fit FitConstants(const Profile& profile, const std::vector<Measurement>& measurements,
                  const base::Stop& stop) {
   Fit fit;
@@ -197,31 +242,22 @@ Fit FitConstants(const Profile& profile, const std::vector<Measurement>& measure
     fit.constants.push_back({.name = each.name, .before = each.value, .after = each.value});
   const Columns columns = whole.Derivatives(all);
   if (columns.empty()) {
+    for (FittedConstant& each : fit.constants) each.outcome = Outcome::kNotTried;
     fit.is_complete = false;
     return fit;
   }
   const Space space(predictions, Identified(whole.Constants(), columns, fit.constants));
-  const Vector point = space.Fit(all);
-  fit.profile = space.ProfileAt(point);
-  for (size_t i = 0; i < space.Constants().size(); ++i) {
-    for (FittedConstant& each : fit.constants) {
-      if (each.name == space.Constants()[i].name) each.after = space.ValueAt(point, i);
-    }
+  const Minimum found = space.Fit(all);
+  // Without residuals the point is the start.
+  if (!found.residuals.empty()) {
+    Adopt(space, found.point, fit);
+    fit.after = ErrorOf(found.residuals);
   }
-  fit.after = ErrorOf(predictions.Residuals(fit.profile, all));
-  if (measurements.size() >= 2 * kFolds) {
-    Vector held_out;
-    for (size_t fold = 0; fold < kFolds; ++fold) {
-      std::vector<size_t> seen;
-      std::vector<size_t> unseen;
-      for (const size_t number : all) (number % kFolds == fold ? unseen : seen).push_back(number);
-      const Vector residuals = predictions.Residuals(space.ProfileAt(space.Fit(seen)), unseen);
-      held_out.insert(held_out.end(), residuals.begin(), residuals.end());
-    }
-    fit.held_out = ErrorOf(held_out);
-    fit.folds = static_cast<int>(kFolds);
+  fit.is_complete = found.is_complete;
+  if (fit.is_complete && measurements.size() >= kLeastHeldOut) {
+    fit.held_out = HeldOutError(predictions, space, measurements.size());
+    fit.is_complete = fit.held_out.has_value();
   }
-  fit.is_complete = !stop.Requested();
   return fit;
 }
 

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +17,16 @@ namespace tessera::search::fit {
 // What became of one constant.
 enum class Outcome : uint8_t {
   kFitted,
+  kAtLimit,  // fitted, but the measurements ask for more than it may change, or a profile may state
   kNoEffect,    // no measurement depends on it
+  kNotTried,    // a stop came first
   kIndistinct,  // what it does to the measurements, other constants do as well
 };
 
 struct FittedConstant {
   std::string name;
   double before = 0;
-  double after = 0;  // as before, unless it was fitted
+  double after = 0;  // as before, unless it was fitted or is at its limit
   Outcome outcome = Outcome::kFitted;
   std::string alike = {};  // with kIndistinct: the constant that does most nearly the same
 };
@@ -32,14 +37,18 @@ struct Error {
   double most_of_ten = 0;  // 90 % of the measurements are closer
 };
 
+// The measurements from which some are left out.
+inline constexpr size_t kLeastHeldOut = 10;
+
 struct Fit {
   hw_profiles::Profile profile;
   std::vector<FittedConstant> constants;
-  Error before;
-  Error after;
-  // of measurements that their fit did not see: each fifth in turn is left out
-  Error held_out;
-  int folds = 0;            // 0: too few measurements to leave some out
+  // nullopt where a stop came first
+  std::optional<Error> before;
+  std::optional<Error> after;
+  // of measurements that their fit did not see, where all of these fits ended: each fifth in turn
+  // is left out; nullopt too where there are fewer than kLeastHeldOut measurements
+  std::optional<Error> held_out;
   bool is_complete = true;  // a stop did not end it
 };
 

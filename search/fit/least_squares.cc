@@ -76,16 +76,17 @@ Columns DerivativesAt(const std::function<Vector(const Vector&)>& residuals, con
   return columns;
 }
 
-Vector Minimise(const std::function<Vector(const Vector&)>& residuals, Vector start,
-                const Vector& steps, const std::function<void(Vector&)>& clip, int rounds) {
+Minimum Minimise(const std::function<Vector(const Vector&)>& residuals, Vector start,
+                 const Vector& steps, const std::function<void(Vector&)>& clip, int rounds) {
   constexpr double kMostDamping = 1e6;
   constexpr double kEnough = 1e-7;  // of the sum, for one step
   Vector here = residuals(start);
+  if (here.empty()) return {std::move(start), {}, false};
   double sum = Dot(here, here);
   double damping = 1e-3;
-  for (int round = 0; round < rounds && !here.empty() && damping < kMostDamping; ++round) {
+  for (int round = 0; round < rounds && damping < kMostDamping; ++round) {
     const Columns columns = DerivativesAt(residuals, start, here, steps);
-    if (columns.empty()) break;
+    if (columns.empty() && !start.empty()) return {std::move(start), std::move(here), false};
     bool helped = false;
     double before = sum;
     while (!helped && damping < kMostDamping) {
@@ -94,7 +95,7 @@ Vector Minimise(const std::function<Vector(const Vector&)>& residuals, Vector st
       for (size_t i = 0; i < next.size(); ++i) next[i] -= change[i];
       clip(next);
       Vector there = residuals(next);
-      if (there.empty()) return start;
+      if (there.empty()) return {std::move(start), std::move(here), false};
       const double less = Dot(there, there);
       helped = less < sum;
       damping = helped ? damping / 10 : damping * 10;
@@ -105,7 +106,7 @@ Vector Minimise(const std::function<Vector(const Vector&)>& residuals, Vector st
     }
     if (before - sum <= kEnough * before) break;
   }
-  return start;
+  return {std::move(start), std::move(here), true};
 }
 
 }  // namespace tessera::search::fit

@@ -23,13 +23,19 @@ Vector SolveLeastSquares(const Columns& columns, const Vector& target, double da
 // column of zeros.
 double OwnShare(const Columns& columns, size_t column);
 
+struct Minimum {
+  Vector point;
+  Vector residuals;         // at the point; empty if it was not evaluated
+  bool is_complete = true;  // no evaluation ended the search
+};
+
 // The smallest sum of squares of `residuals` near `start`, by the method of Levenberg and
 // Marquardt with numerical derivatives: a step of Gauss and Newton, damped more after each step
 // that does not help. `clip` puts a point back where values are allowed. `steps` are the widths of
 // the derivatives. At most `rounds` steps; calls are counted as one for each evaluation. An
 // evaluation that returns no residuals ends the search with the best point so far.
-Vector Minimise(const std::function<Vector(const Vector&)>& residuals, Vector start,
-                const Vector& steps, const std::function<void(Vector&)>& clip, int rounds);
+Minimum Minimise(const std::function<Vector(const Vector&)>& residuals, Vector start,
+                 const Vector& steps, const std::function<void(Vector&)>& clip, int rounds);
 
 // The columns of derivatives at a point.
 Columns DerivativesAt(const std::function<Vector(const Vector&)>& residuals, const Vector& point,

@@ -45,7 +45,7 @@ class Reader {
   base::Expected<Measurement> ReadRow(const CsvTable::Row& row) {
     Measurement measurement;
     measurement.line = row.line;
-    base::Expected<std::shared_ptr<const graph::Graph>> network = NetworkOf(row.cells[kNetwork]);
+    base::Expected<std::shared_ptr<const graph::Graph>> network = NetworkOf(row);
     if (!network) return base::Unexpected(network.error());
     measurement.network = *std::move(network);
     for (const auto read :
@@ -63,11 +63,16 @@ class Reader {
     return base::Unexpected(fault);
   }
 
-  base::Expected<std::shared_ptr<const graph::Graph>> NetworkOf(const CsvCell& cell) {
+  base::Expected<std::shared_ptr<const graph::Graph>> NetworkOf(const CsvTable::Row& row) {
+    const CsvCell& cell = row.cells[kNetwork];
     const auto known = networks_.find(cell.text);
     if (known != networks_.end()) return known->second;
     base::Expected<std::shared_ptr<const graph::Graph>> network = load_(cell.text);
-    if (!network) return network;
+    if (!network && network.error().line > 0) return network;
+    if (!network)  // no text to point at
+      return base::Unexpected(table_.Fault(row, cell,
+                                           "the network cannot be read: " + network.error().message,
+                                           network.error().expected));
     auto with_homes = std::make_shared<const graph::Graph>(
         encoder::program::WithHomes(graph::Graph(**network), profile_));
     networks_.emplace(cell.text, with_homes);

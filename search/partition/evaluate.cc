@@ -33,6 +33,9 @@ using problem::Buffer;
 using problem::Bytes;
 using problem::Status;
 
+constexpr const char* kHintOnMoving =
+    "leave out the addresses of what has changed, or let them change (eval: --move)";
+
 base::Diagnostic DraftFault(std::string message, std::string expected, std::string pointer = "") {
   base::Diagnostic fault;
   fault.message = std::move(message);
@@ -83,7 +86,7 @@ std::optional<base::Diagnostic> Pin(const plan::files::Draft& draft, const std::
         fmt::format("this partition has no '{}'{}", pin.id, memory.empty() ? "" : " in " + memory),
         "the address of something that is there", pin.pointer);
     fault.hint = base::DidYouMean(pin.id, names);
-    if (fault.hint.empty()) fault.hint = "leave out the addresses of what has changed";
+    if (fault.hint.empty()) fault.hint = kHintOnMoving;
     return fault;
   }
   return std::nullopt;
@@ -97,8 +100,35 @@ std::optional<base::Diagnostic> FindUnknownHome(
           return home.problem.memories.front().name == pin.memory;
         });
     if (pin.memory.empty() || known) continue;
-    return DraftFault(fmt::format("memory '{}' is home to nothing", pin.memory),
-                      "a memory outside the tile memory that holds tensors", pin.pointer);
+    base::Diagnostic fault =
+        DraftFault(fmt::format("memory '{}' is home to nothing", pin.memory),
+                   "a memory outside the tile memory that holds tensors", pin.pointer);
+    fault.hint = kHintOnMoving;
+    return fault;
+  }
+  return std::nullopt;
+}
+
+// Two buffers whose fixed offsets make them share bytes at some step.
+std::optional<std::string> FindCollision(const problem::Problem& problem) {
+  const std::vector<Buffer>& buffers = problem.buffers;
+  const auto meet = [](const Buffer& a, const Buffer& b) {
+    const bool apart = *a.offset + a.size <= *b.offset || *b.offset + b.size <= *a.offset;
+    return !apart && std::any_of(a.lifespans.begin(), a.lifespans.end(), [&b](const auto& of_a) {
+      return std::any_of(b.lifespans.begin(), b.lifespans.end(), [&of_a](const auto& of_b) {
+        return of_a.lower < of_b.upper && of_b.lower < of_a.upper;
+      });
+    });
+  };
+  const auto place = [](const Buffer& buffer) {
+    return fmt::format("'{}' at {} with {} bytes", buffer.id, *buffer.offset, buffer.size);
+  };
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    for (size_t k = 0; k < i && buffers[i].offset; ++k) {
+      if (buffers[k].offset && meet(buffers[k], buffers[i]))
+        return fmt::format("the addresses that the file gives in memory '{}' collide: {}, and {}",
+                           problem.memories.front().name, place(buffers[k]), place(buffers[i]));
+    }
   }
   return std::nullopt;
 }
@@ -151,11 +181,15 @@ class Evaluator {
   base::Expected<std::optional<Evaluation>> PlaceAtHome() {
     std::vector<encoder::program::HomeProblem> homes =
         encoder::program::BuildHomes(draft_.network, draft_.profile, choices_);
-    if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
+    if (!options_.may_move) {
+      if (auto fault = FindUnknownHome(draft_, homes)) return base::Unexpected(*fault);
+    }
     for (encoder::program::HomeProblem& home : homes) {
       if (auto fault =
               Pin(draft_, home.problem.memories.front().name, options_.may_move, home.problem))
         return base::Unexpected(*fault);
+      if (const std::optional<std::string> collision = FindCollision(home.problem))
+        return Declined(Status::kInfeasible, *collision);
     }
     base::Expected<placement::HomePlacement> placed =
         placement::PlaceHomes(std::move(homes), context_.engines, context_.budget, context_.stop);
@@ -223,7 +257,12 @@ class Evaluator {
   std::optional<Evaluation> ShareByTiles(plan::Plan& plan) const {
     placement::HomePins pins;
     for (const plan::files::Pin& pin : draft_.pins) {
-      if (pin.by_tiles) pins.emplace(std::pair(pin.memory, pin.id), pin.offset);
+      const bool is_home =
+          std::any_of(plan.homes.begin(), plan.homes.end(), [&pin](const plan::Home& home) {
+            return home.problem.memories.front().name == pin.memory;
+          });
+      if (pin.by_tiles && (is_home || !options_.may_move))
+        pins.emplace(std::pair(pin.memory, pin.id), pin.offset);
     }
     if (pins.empty()) return std::nullopt;
     off_chip::PlaceOptions options;

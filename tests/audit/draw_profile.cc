@@ -14,6 +14,7 @@
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/tests/draw_blocks.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_rates.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::audit {
@@ -468,6 +469,7 @@ Profile DrawProfile(Random& random, const graph::Graph& network) {
   DrawRules(random, profile);
   if (random.Chance(0.05)) DrawHost(random, profile);
   DrawCostsOfBlocks(random, profile);
+  if (random.Chance(0.3)) hw_profiles::DrawDecimalRates(random, profile);
   return AsRead(profile);
 }
 

@@ -281,6 +281,32 @@ TEST_F(EvalTest, AnotherProfilePricesTheSamePartition) {
   EXPECT_EQ(Run({"check", "again.json"}).exit_code, 0);
 }
 
+// There, one SRAM is the home of all that is in DRAM here.
+TEST_F(EvalTest, AnotherProfileMayHaveOtherHomes) {
+  const Arguments other = {"--hw", Shipped("hw_profiles/ethos_u55_128.yaml")};
+  const Outcome kept = Eval(plan_, other);
+  EXPECT_EQ(kept.exit_code, 3);
+  EXPECT_THAT(kept.err, HasSubstr("--move"));
+  const Outcome moved = Eval(plan_, {other[0], other[1], "--move", "--output", "moved.json"});
+  ASSERT_EQ(moved.exit_code, 0) << moved.out << moved.err;
+  EXPECT_EQ(Run({"check", "moved.json"}).exit_code, 0);
+}
+
+TEST_F(EvalTest, AddressesAtHomeThatCollideAreNamed) {
+  ordered_json edited = plan_;
+  ordered_json& tensors = edited["homes"][0]["tensors"];
+  ASSERT_GE(tensors.size(), 2U);
+  for (ordered_json& tensor : tensors) tensor["offset"] = 0;
+  const Outcome outcome = Eval(edited);
+  EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the addresses that the file gives in memory 'dram' collide: "
+                                     "'image' at 0 with "));
+  EXPECT_THAT(outcome.err, HasSubstr("--move"));
+  EXPECT_EQ(Eval(edited, {"--move"}).exit_code, 0);
+}
+
+TEST_F(EvalTest, AnEmptyNameIsNoProfile) { EXPECT_EQ(Eval(plan_, {"--hw", ""}).exit_code, 3); }
+
 TEST_F(EvalTest, AProfileThatCannotRunThePlanIsRefused) {
   const Outcome outcome = Eval(plan_, {"--hw", "missing.yaml"});
   EXPECT_EQ(outcome.exit_code, 3);

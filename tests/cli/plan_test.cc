@@ -35,6 +35,45 @@ class PlanTest : public CommandLineTest {
   }
 };
 
+// 50 * 1.1 is rounded to more than 55, which five tiles of 10 steps take: a bound of 56 would
+// refute the plan.
+TEST_F(PlanTest, RatesThatAreNoBinaryFractionsHaveBoundsThatHold) {
+  Write("hw.yaml", R"(schema: 1
+name: h
+clock_hz: 1e9
+memories:
+  dram: {capacity_bytes: 1Mi, direct_read: true, direct_write: true, port: {bytes_per_cycle: 1e9}}
+  sram: {capacity_bytes: 1Ki, port: {bytes_per_cycle: 1e9}}
+tile_memory: sram
+engines:
+  npu:
+    operators: {conv: {cycles_per_step: 1.1}}
+links: {dma: {between: [dram, sram]}}
+roles:
+  network_input: {home: dram}
+  network_output: {home: dram}
+  boundary: {home: dram}
+  constant: {home: sram}
+tiling: {axes: [rows], dma: double_buffered}
+)");
+  Write("net.yaml", R"(schema: 1
+name: n
+dtype: int8
+inputs:
+  - {id: x, shape: [1, 1, 5, 10]}
+operators:
+  - {id: c, kind: conv, inputs: [x], out_channels: 1, kernel: 1}
+outputs: [c]
+)");
+  const Outcome outcome = Run({"plan", "net.yaml", "--hw", "hw.yaml", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto plan = ReadJson("plan.json");
+  EXPECT_EQ(plan.at("totals").at("latency_cycles"), 55);
+  EXPECT_EQ(plan.at("lower_bounds").at("latency_cycles"), 55);
+  EXPECT_EQ(plan.at("status"), "optimal");
+  EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
 // Few partial plans rule out others, so such a search may have to be cut short.
 TEST_F(PlanTest, ASearchForPowerEnds) {
   for (const Arguments& objective :

@@ -67,6 +67,50 @@ TEST_F(ProfileTest, AFaultInTheMeasurementsHasAPlace) {
   EXPECT_EQ(Fit("other.yaml,a,,,5\n").exit_code, 3);
 }
 
+TEST_F(ProfileTest, ANetworkThatCannotBeReadHasItsCell) {
+  const Outcome missing = Fit("net.yaml,a,,,5\nother.yaml,a,,,5\n");
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_THAT(missing.err, HasSubstr("measured.csv:3:1: error: the network cannot be read"));
+  const Outcome input = Fit("-,a,,,5\n");
+  EXPECT_EQ(input.exit_code, 3);
+  EXPECT_THAT(input.err, HasSubstr("measured.csv:2:1: error: the network cannot be read"));
+}
+
+TEST_F(ProfileTest, AStopStatesNoErrorThatWasNotComputed) {
+  const Outcome outcome = Fit(Rows(), {"--timeout", "0.000001", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 10) << outcome.err;
+  const auto document = ParseJson(outcome.out);
+  EXPECT_EQ(document.at("complete"), false);
+  EXPECT_TRUE(document.at("errors").empty()) << document;
+  const std::string text = Fit(Rows(), {"--timeout", "0.000001"}).out;
+  EXPECT_THAT(text, HasSubstr("Stopped early"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("0.0 %")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Too few measurements")));
+}
+
+TEST_F(ProfileTest, ReplacesNoInput) {
+  const Outcome network = Fit(Rows(), {"--output", "net.yaml"});
+  EXPECT_EQ(network.exit_code, 2);
+  EXPECT_THAT(network.err, HasSubstr("--output net.yaml: this is the input net.yaml"));
+  EXPECT_THAT(Read("net.yaml"), HasSubstr("name: chain"));
+  Write("mine.yaml",
+        "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") + "\nschema: 1\nname: mine\n");
+  const Outcome profile =
+      Run({"profile", "fit", "mine.yaml", "measured.csv", "--output", "mine.yaml"});
+  EXPECT_EQ(profile.exit_code, 2);
+  EXPECT_THAT(profile.err, HasSubstr("this is the input mine.yaml"));
+}
+
+TEST_F(ProfileTest, DescriptionsOfOperatorsAreNotLost) {
+  Fit(Rows());
+  Write("ops.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                        "\nschema: 1\nname: mine\nops: {mine: {like: relu}}\n");
+  const Outcome outcome =
+      Run({"profile", "fit", "ops.yaml", "measured.csv", "--output", "fitted.json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("ops.yaml:4:1"));
+}
+
 TEST_F(ProfileTest, NeedsAnAction) { EXPECT_EQ(Run({"profile", "guess"}).exit_code, 2); }
 
 }  // namespace

@@ -31,6 +31,21 @@ TEST(Extends, TheExtendingFileWinsKeyByKey) {
   EXPECT_EQ(profile.memories[1].name, "dram");
 }
 
+TEST(Extends, NullDropsBlocksAndOtherSums) {
+  const std::string base = SmallWith(
+      "    operators:\n      conv: {cycles_per_step: 2}",
+      "    blocks: {rows: 2, columns: 2, channels: 8, input_channels: 8, buffer_bytes: 1Ki}\n"
+      "    operators:\n      conv: {cycles_per_step: 2, other_sums: {kernel_taps: 4}}");
+  const Profile with =
+      Read("extends: small.yaml\nname: a\n", "a.yaml", LoaderOf({{"small.yaml", base}}));
+  EXPECT_TRUE(with.engines[0].blocks && with.engines[0].throughputs[0].other_sums);
+  const Profile without = Read(
+      "extends: small.yaml\nname: a\nengines:\n  pe:\n    blocks: null\n    operators:\n"
+      "      conv: {other_sums: null}\n",
+      "a.yaml", LoaderOf({{"small.yaml", base}}));
+  EXPECT_FALSE(without.engines[0].blocks || without.engines[0].throughputs[0].other_sums);
+}
+
 TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   const Profile profile = Read(
       "extends: small.yaml\nmemories:\n  flash: {capacity_bytes: 1Mi, writable: false}\ntiling: "

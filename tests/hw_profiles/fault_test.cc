@@ -242,6 +242,34 @@ TEST(ProfileFault, BlocksWithALargerStepThanAllTheirChannels) {
                    "a step of at most all channels of a block", "", ""});
 }
 
+// Each size is tried for each tile.
+TEST(ProfileFault, BlocksOfMoreSizesThanCanBeTried) {
+  ExpectComplaint(
+      "    operators:",
+      "    blocks: {rows: 256, columns: 256, channels: 256, input_channels: 8, buffer_bytes: 1Gi}\n"
+      "    operators:",
+      {16, 5, "blocks of 'conv' have 16842752 sizes",
+       "at most 65536: rows / out_rows * columns / out_columns * (channels / channel_step + 1)", "",
+       "raise channel_step, or state the lanes of the engine in unroll"});
+}
+
+TEST(ProfileFault, ABandwidthThatIsTooSmall) {
+  const base::Diagnostic fault = FaultOf(
+      SmallWith("capacity_bytes: 1Mi", "capacity_bytes: 1Mi\n    port: {bytes_per_cycle: 1e-10}"));
+  EXPECT_EQ(fault.message, "out of range");
+  EXPECT_EQ(fault.expected, "a number from 1e-09 up");
+}
+
+// 0 is what the page of the format states as the default.
+TEST(ProfileFault, NoneInDefaultsThatAreStated) {
+  const Profile profile =
+      Read(SmallWith("conv: {cycles_per_step: 2}", "conv: {weight_steps: 0, channel_group: 0}"));
+  EXPECT_EQ(profile.engines[0].throughputs[0].weight_steps, 0);
+  EXPECT_EQ(Read(SmallWith("boundary: {home: dram}", "boundary: {home: dram, request_bytes: 0}"))
+                .roles.size(),
+            base::TensorRoleNames().size());
+}
+
 TEST(ProfileFault, ALinkWithOneEnd) {
   ExpectComplaint("between: [dram, sram]", "between: [dram]",
                   {21, 14, "a link has two ends", "a list of two memories", "", ""});

@@ -150,7 +150,7 @@ int64_t ModelledCyclesOf(const Plan& plan, const graph::Operator& op, const Box&
   }
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine == nullptr) return 0;
-  const Arithmetic whole = ArithmeticOf(plan, op, made, std::nullopt);
+  const Arithmetic whole = LeastArithmeticOf(plan, op, made);
   const int64_t start = engine->outstanding < 2 ? whole.start : 0;
   if (op.groups <= 1) return Plus(start, whole.body);
   const base::DataType type = plan.network.tensors[static_cast<size_t>(op.inputs.front())].type;
@@ -232,7 +232,7 @@ int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box
   }
   const int64_t written = PortBytesOf(plan, op.outputs.front(), made, Direction::kToHome);
   const auto here = static_cast<size_t>(plan.profile.tile_memory);
-  return PortCycles(plan.profile.memories[here].port, read, written);
+  return LeastPortCycles(plan.profile.memories[here].port, read, written);
 }
 
 }  // namespace

@@ -21,9 +21,9 @@
 namespace tessera::search::partition::placement {
 
 // Homes are large and their tensors few. A greedy order usually meets the bound, and no metric uses
-// the peak. So only little work is spent on lowering it, and none if hints state preferred
-// addresses. The whole budget, and at least that for results which every plan needs, may be spent
-// on finding a placement at all.
+// the peak. So only little work is spent on lowering it, and none if addresses are
+// preferred or fixed. The whole budget, and at least that for results which every plan needs, may
+// be spent on finding a placement at all.
 namespace {
 
 using problem::Result;
@@ -36,9 +36,9 @@ constexpr std::chrono::milliseconds kHomeGrace{200};
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
                                  const base::Budget& budget, const base::Stop& stop) {
   allocate::AllocateOptions options;
-  const bool hinted =
-      std::any_of(problem.buffers.begin(), problem.buffers.end(),
-                  [](const problem::Buffer& buffer) { return buffer.hint.has_value(); });
+  const bool hinted = std::any_of(
+      problem.buffers.begin(), problem.buffers.end(),
+      [](const problem::Buffer& each) { return each.hint.has_value() || each.offset.has_value(); });
   options.minimize = !hinted;
   if (hinted) options.capacity = problem.memories.front().capacity;
   options.budget.units = std::min(budget.units, kLoweringBudget);

@@ -5,6 +5,7 @@
 
 #include "random_graph.h"
 #include "small_machine.h"
+#include "tessera/base/saturating.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/search/cost/simulate.h"
 
@@ -115,6 +116,54 @@ TEST(LowerBound, HoldsForEveryKindOfOperator) {
     }
   }
   EXPECT_GE(several_tiles, 100);
+}
+
+// A double may be rounded up: 50 * 1.1 is more than 55, and five tiles of 10 * 1.1 cycles take 55.
+// One convolution takes `rate` for each step, one activation an equal rate for each byte that it
+// reads. Nothing else takes time.
+TEST(LowerBound, HoldsForRatesThatAreNoBinaryFractions) {
+  int reached = 0;  // by the latency of some tiles
+  for (const double rate : {0.1, 0.3, 0.7, 1.1, 2.3, 8.7, 1 / 8.7, 1 / 580.5}) {
+    hw_profiles::Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+    for (hw_profiles::RoleLayout& layout : profile.roles) layout.home = profile.tile_memory;
+    profile.memories[1].port = {
+        .read_bytes_per_cycle = 1 / rate, .write_bytes_per_cycle = 1e9, .shared = false};
+    hw_profiles::Throughput conv;
+    conv.cycles_per_step = rate;
+    profile.engines[0].throughputs[0] = conv;
+    profile.engines[0].throughputs[1].cycles_per_output = 0;
+    for (int64_t rows = 2; rows <= 12; ++rows) {
+      for (const int64_t columns : {5, 7, 10, 174}) {
+        NetworkBuilder net;
+        const int input = net.Input({1, 1, rows, columns});
+        const graph::Graph graph =
+            net.Finish(columns == 174 ? net.Add(input, input) : net.Conv(input, 1, 1));
+        for (int64_t tile = 1; tile <= rows; ++tile) {
+          const int64_t cycles =
+              cost::Simulate(graph, profile,
+                             graph::tiling::Tile(graph, {0, 0}, {1, 1, tile, columns}), {})
+                  .latency_cycles;
+          const int64_t bound = cost::LowerBound(graph, profile, {0, 0}).latency_cycles;
+          EXPECT_LE(bound, cycles) << rate << " for " << rows << " x " << columns << ", " << tile;
+          EXPECT_LE(cost::SubgraphBound(graph, profile, {0, 0}).latency_cycles, cycles);
+          reached += bound == cycles ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GE(reached, 100);
+}
+
+// Binary fractions lose nothing.
+TEST(LowerBound, OfWholeCyclesIsExactForBinaryFractions) {
+  for (const double rate : {0.25, 0.5, 1.0, 3.0, 6.125}) {
+    for (int64_t count = 0; count < 1'000'000; count = 3 * count / 2 + 1) {
+      const double cycles = rate * static_cast<double>(count);
+      EXPECT_EQ(base::LeastWholeCycles(cycles), base::WholeCycles(cycles)) << cycles;
+    }
+  }
+  EXPECT_EQ(base::LeastWholeCycles(50 * 1.1), 55);
+  EXPECT_EQ(base::LeastWholeCycles(1e300), base::kMaxTotal);
 }
 
 // Two convolutions of large maps, the second with this kernel, and then two whose constants take

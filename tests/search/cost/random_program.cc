@@ -9,6 +9,7 @@
 #include "tessera/encoder/program/program.h"
 #include "tessera/tests/draw_blocks.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_rates.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 namespace tessera::search {
@@ -159,6 +160,7 @@ void DrawPaces(Random& random, Profile& profile) {
   for (hw_profiles::RoleLayout& role : profile.roles) {
     if (random.Chance(0.2)) role.request_bytes = random.Uniform(1, 12);
   }
+  if (random.Chance(0.4)) hw_profiles::DrawDecimalRates(random, profile);
 }
 
 encoder::program::SubgraphChoice RandomChoice(Random& random, const graph::Graph& graph,

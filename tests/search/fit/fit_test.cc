@@ -61,10 +61,10 @@ TEST(Fit, FindsTheConstantsThatMadeTheMeasurements) {
   const base::Stop never;
   const Fit fit = FitConstants(guess, MeasuredOn(truth), never);
   EXPECT_TRUE(fit.is_complete);
-  EXPECT_GT(fit.before.median, 0.05);
-  EXPECT_LT(fit.after.most_of_ten, 0.01);
-  EXPECT_EQ(fit.folds, 5);
-  EXPECT_LT(fit.held_out.most_of_ten, 0.02);
+  ASSERT_TRUE(fit.before && fit.after && fit.held_out);
+  EXPECT_GT(fit.before->median, 0.05);
+  EXPECT_LT(fit.after->most_of_ten, 0.01);
+  EXPECT_LT(fit.held_out->most_of_ten, 0.02);
   EXPECT_NEAR(ConstantIn(fit, "memories.dram.port.bytes_per_cycle").after, 2.5, 0.05);
 }
 
@@ -76,7 +76,7 @@ TEST(Fit, LeavesConstantsWithoutEffectAsTheyAre) {
   const FittedConstant& latency = ConstantIn(fit, "memories.sram.port.read_latency_cycles");
   EXPECT_EQ(latency.outcome, Outcome::kNoEffect);
   EXPECT_EQ(latency.after, latency.before);
-  EXPECT_EQ(fit.after.most_of_ten, 0);
+  EXPECT_EQ(fit.after->most_of_ten, 0);
 }
 
 // Of whole operators alone, each has one start, one load and one store.
@@ -94,17 +94,60 @@ TEST(Fit, SaysWhichConstantsExplainTheSame) {
     EXPECT_EQ(each.after, each.before);
   }
   EXPECT_GE(indistinct, 1);
-  EXPECT_EQ(fit.folds, 0);
+  EXPECT_FALSE(fit.held_out);
 }
 
+// What a stop left out is absent, not 0; the error is that of the constants which are given.
 TEST(Fit, AStopGivesTheBestSoFar) {
   const Profile guess = SmallMachine(DmaSteps::kSerialized);
-  const std::vector<Measurement> measurements = MeasuredOn(guess);
-  for (const int64_t polls : {1, 30, 200}) {
+  Profile truth = guess;
+  truth.memories[0].port.read_bytes_per_cycle = 2.5;
+  const std::vector<Measurement> measurements = MeasuredOn(truth);
+  const base::Stop never;
+  int with_after = 0;
+  for (const int64_t polls : {1, 30, 200, 700, 1500, 3000}) {
     const base::Stop stop(base::Stop::AtPoll{polls});
     const Fit fit = FitConstants(guess, measurements, stop);
-    EXPECT_FALSE(fit.is_complete);
+    EXPECT_EQ(fit.is_complete, fit.held_out.has_value()) << polls;
+    EXPECT_EQ(fit.before.has_value(), polls > 1);
+    if (!fit.after) continue;
+    ++with_after;
+    EXPECT_GT(fit.before->median, 0);
+    // A fit that begins at the given constants begins with their error.
+    const Fit again = FitConstants(fit.profile, measurements, never);
+    EXPECT_NEAR(fit.after->median, again.before->median, 1e-9) << polls;
   }
+  EXPECT_GE(with_after, 3);
+  EXPECT_FALSE(FitConstants(guess, measurements, base::Stop(base::Stop::AtPoll{30})).is_complete);
+}
+
+// Measurements that no rate within the limits explains.
+TEST(Fit, SaysWhereAConstantIsAtItsLimit) {
+  const Profile guess = SmallMachine(DmaSteps::kSerialized);
+  Profile truth = guess;
+  truth.memories[0].port.read_bytes_per_cycle = 0.01;
+  truth.memories[0].port.write_bytes_per_cycle = 0.005;
+  const base::Stop never;
+  const Fit fit = FitConstants(guess, MeasuredOn(truth), never);
+  const FittedConstant& rate = ConstantIn(fit, "memories.dram.port.bytes_per_cycle");
+  EXPECT_EQ(rate.outcome, Outcome::kAtLimit);
+  EXPECT_NEAR(rate.after, 4.0 / 16, 1e-9);
+}
+
+// No profile may state less than 1e-9 bytes per cycle.
+TEST(Fit, StaysWithinWhatAProfileMayState) {
+  Profile guess = SmallMachine(DmaSteps::kSerialized);
+  guess.memories[0].port.read_bytes_per_cycle = 8e-9;
+  guess.memories[0].port.write_bytes_per_cycle = 4e-9;
+  Profile truth = guess;
+  truth.memories[0].port.read_bytes_per_cycle = 2e-9;
+  truth.memories[0].port.write_bytes_per_cycle = 1e-10;
+  const base::Stop never;
+  const Fit fit = FitConstants(guess, MeasuredOn(truth), never);
+  const hw_profiles::Port& port = fit.profile.memories[0].port;
+  EXPECT_GE(port.read_bytes_per_cycle, hw_profiles::kBandwidths.least);
+  EXPECT_GE(port.write_bytes_per_cycle, hw_profiles::kBandwidths.least);
+  EXPECT_EQ(ConstantIn(fit, "memories.dram.port.bytes_per_cycle").outcome, Outcome::kAtLimit);
 }
 
 TEST(LeastSquares, SolvesWhatIsExact) {
@@ -120,10 +163,12 @@ TEST(LeastSquares, FindsAMinimumThatIsNotLinear) {
   const auto residuals = [](const Vector& at) {
     return Vector{std::exp(at[0]) - 2, 10 * (at[1] - at[0] * at[0])};
   };
-  const Vector found = Minimise(
+  const Minimum found = Minimise(
       residuals, {0, 1}, {1e-6, 1e-6}, [](Vector&) {}, 100);
-  EXPECT_NEAR(found[0], std::log(2), 1e-4);
-  EXPECT_NEAR(found[1], std::log(2) * std::log(2), 1e-4);
+  EXPECT_TRUE(found.is_complete);
+  EXPECT_NEAR(found.point[0], std::log(2), 1e-4);
+  EXPECT_NEAR(found.point[1], std::log(2) * std::log(2), 1e-4);
+  EXPECT_EQ(found.residuals, residuals(found.point));
 }
 
 class MeasurementsTest : public testing::Test {

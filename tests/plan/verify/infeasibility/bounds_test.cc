@@ -14,6 +14,7 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
@@ -230,6 +231,48 @@ TEST(LeastMetrics, AreBelowEveryTiling) {
   ExpectEnough(several_tiles, DrawsOf(500));
   ExpectEnough(compared.all, DrawsOf(1000));
   ExpectEnough(compared.tight, DrawsOf(600));
+}
+
+// Bounds are not above what tiles of a row take where rates are no binary fractions.
+TEST(LeastMetrics, HoldForRatesThatAreNoBinaryFractions) {
+  int reached = 0;
+  for (const double rate : {0.1, 0.3, 0.7, 1.1, 2.3, 8.7}) {
+    for (int64_t rows = 2; rows <= 12; ++rows) {
+      for (const std::string op : {"kind: conv, inputs: [x], out_channels: 1, kernel: 1",
+                                   "kind: elementwise, function: relu, inputs: [x]"}) {
+        Plan plan;
+        plan.network =
+            graph::import::yaml::ReadNetwork(
+                fmt::format("schema: 1\nname: n\ndtype: int8\ninputs: [{{id: x, shape: "
+                            "[1, 1, {}, 10]}}]\noperators: [{{id: c, {}}}]\noutputs: [c]\n",
+                            rows, op),
+                "n.yaml")
+                .value();
+        plan.profile = SmallProfile();
+        for (hw_profiles::RoleLayout& layout : plan.profile.roles)
+          layout.home = plan.profile.tile_memory;
+        hw_profiles::Port& port =
+            plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)].port;
+        port = {.read_bytes_per_cycle = 1 / rate, .write_bytes_per_cycle = 1e9, .shared = false};
+        for (hw_profiles::Throughput& each : plan.profile.engines[0].throughputs)
+          each = {each.kind, std::nullopt, {}, rate, 0, 0};
+        verify::AssignHomes(plan);
+        const std::vector<verify::Users> users = verify::FindUsers(plan.network);
+        const int64_t bound = verify::infeasibility::LeastMetrics(plan, users).latency_cycles;
+        Subgraph subgraph;
+        subgraph.interval = {0, 0};
+        for (int64_t tile = 1; tile <= rows; ++tile) {
+          subgraph.tile = {1, 1, tile, 10};
+          subgraph.tiles = (rows + tile - 1) / tile;
+          plan.subgraphs = {subgraph};
+          const int64_t cycles = verify::CostOf(plan, users, 0).latency_cycles;
+          EXPECT_LE(bound, cycles) << rate << " for " << rows << " rows, " << tile << ", " << op;
+          reached += bound == cycles ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GE(reached, 100);
 }
 
 // Keys need 8 of 12 columns of `project` in all 6 rows, the query 4 columns in one row: the keys'
