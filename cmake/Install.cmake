@@ -12,7 +12,11 @@ foreach(completion bash/tessera=bash-completion/completions zsh/_tessera=zsh/ven
   list(POP_FRONT completion file)
   install(FILES ${TESSERA_DESCRIPTIONS}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${completion} COMPONENT tessera)
 endforeach()
-install(TARGETS tessera_shared EXPORT TesseraTargets
+set(libraries tessera_shared)
+if(TESSERA_ALLOCATE)
+  list(APPEND libraries tessera_allocate_shared)
+endif()
+install(TARGETS ${libraries} EXPORT TesseraTargets
   LIBRARY COMPONENT tessera NAMELINK_COMPONENT libtessera-dev)
 install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles COMPONENT tessera
   FILES_MATCHING PATTERN "*.yaml")
@@ -25,6 +29,10 @@ configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
   INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_file(cmake/tessera.pc.in tessera.pc @ONLY)
+if(TESSERA_ALLOCATE)
+  configure_file(cmake/tessera-allocate.pc.in tessera-allocate.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tessera-allocate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${package_folder})
 install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
   DESTINATION ${package_folder})

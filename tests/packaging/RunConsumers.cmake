@@ -20,6 +20,7 @@ run(${CMAKE_COMMAND} -S ${consumer} -B ${FOLDER}/build -G ${GENERATOR} -DCMAKE_P
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 run(${FOLDER}/build/plan_cpp ${inputs} ${FOLDER}/cpp.json)
 run(${FOLDER}/build/plan_c ${inputs} ${FOLDER}/c.json)
+run(${FOLDER}/build/allocate_cpp)
 run(${CMAKE_COMMAND} -E compare_files ${FOLDER}/cpp.json ${FOLDER}/c.json)
 
 if(PKG_CONFIG)
@@ -33,4 +34,9 @@ if(PKG_CONFIG)
   run(${CXX} -std=c++17 ${consumer}/plan.cc ${flags} -Wl,-rpath,${libraries} -o ${FOLDER}/plan)
   run(${FOLDER}/plan ${inputs} ${FOLDER}/pc.json)
   run(${CMAKE_COMMAND} -E compare_files ${FOLDER}/cpp.json ${FOLDER}/pc.json)
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs --define-prefix tessera-allocate OUTPUT_VARIABLE flags
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${CXX} -std=c++17 ${consumer}/allocate.cc ${flags} -Wl,-rpath,${libraries} -o ${FOLDER}/allocate)
+  run(${FOLDER}/allocate)
 endif()
