@@ -127,7 +127,8 @@ TEST_F(ServeTest, ErrorsSayWhatIsWrongAndWhere) {
   EXPECT_EQ(error(2).at("pointer"), "/minimise");
   EXPECT_EQ(error(2).at("line"), 3);
   EXPECT_EQ(error(2).at("hint"), "did you mean 'minimize'?");
-  EXPECT_EQ(error(3).at("code"), "bad_input");
+  EXPECT_EQ(error(3).at("code"), "bad_request");
+  EXPECT_EQ(error(3).at("pointer"), "/minimize");
   EXPECT_EQ(error(4).at("file"), "n.yaml");
   EXPECT_EQ(error(4).at("line"), 2);
   EXPECT_EQ(error(5).at("pointer"), "/id");
