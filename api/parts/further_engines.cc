@@ -12,7 +12,7 @@ namespace tessera::api::parts {
 namespace {
 
 // Of the lazy engine and of boxing.
-constexpr EngineRule kRules[] = {
+constexpr EngineRule kFurtherRules[] = {
     {"mirror", [](EngineOptions& o) { o.lazy.break_mirror = false; }},
     {"edge-finding", [](EngineOptions& o) { o.lazy.edge_finding = false; }},
     {"section-pair-cuts", [](EngineOptions& o) { o.lazy.section_pair_cuts = 0; }},
@@ -30,7 +30,7 @@ constexpr EngineRule kRules[] = {
     {"hints", [](EngineOptions& o) { o.lazy.follow_hints = false; }},
 };
 
-constexpr EngineMaker kEngines[] = {
+constexpr EngineMaker kFurther[] = {
     {"lazy", true,
      [](const EngineOptions& o, uint64_t) {
        return MakeEngine<search::engines::lazy::LazyEngine>(o.lazy);
@@ -59,6 +59,6 @@ constexpr EngineMaker kEngines[] = {
 
 }  // namespace
 
-EngineTable FurtherEngines() { return {kEngines, kRules}; }
+EngineTable FurtherEngines() { return {kFurther, kFurtherRules}; }
 
 }  // namespace tessera::api::parts

@@ -9,7 +9,7 @@ namespace tessera::api::parts {
 namespace {
 
 // Of the canonical engine. One of them is a rule of the lazy engine too.
-constexpr EngineRule kRules[] = {
+constexpr EngineRule kPlacementRules[] = {
     {"gap-fill", [](EngineOptions& o) { o.canonical.gap_fill = false; }},
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},
     {"witness", [](EngineOptions& o) { o.canonical.witness = false; }},
@@ -22,7 +22,7 @@ constexpr EngineRule kRules[] = {
      [](EngineOptions& o) { o.canonical.interchangeable = o.lazy.order_interchangeable = false; }},
 };
 
-constexpr EngineMaker kEngines[] = {
+constexpr EngineMaker kPlacement[] = {
     {"greedy", true,
      [](const EngineOptions&, uint64_t) {
        return MakeEngine<search::engines::greedy::GreedyEngine>();
@@ -43,6 +43,6 @@ constexpr EngineMaker kEngines[] = {
 
 }  // namespace
 
-EngineTable PlacementEngines() { return {kEngines, kRules}; }
+EngineTable PlacementEngines() { return {kPlacement, kPlacementRules}; }
 
 }  // namespace tessera::api::parts

@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
               71,
               "unknown key 'strde'",
               {"expected: one of id, kind, inputs, output, shape, dtype, activation, weights, "
-               "function, kernel, stride, pads, dilation, ceil_mode, size",
+               "measured, function, kernel, stride, pads, dilation, ceil_mode, size",
                "hint: did you mean 'stride'?"}},
         Fault{"unknown_input",
               "inputs: [stem], ",
