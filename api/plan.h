@@ -94,7 +94,7 @@ class TESSERA_API Plan {
   // What is proven of a plan that is not optimal, and what the proof leaves out, in sentences.
   const std::vector<std::string>& Proof() const noexcept;
 
-  // The plan in one of the formats "json", "html", "svg", "h", "trace" and "txt".
+  // The plan in one of the formats "json", "html", "svg", "h", "trace", "csv" and "txt".
   Result<std::string> Render(std::string_view format) const;
 
   // Writes it in the format of the suffix: .json, .html, .svg, .h or .txt. The file is replaced in

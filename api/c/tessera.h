@@ -164,7 +164,8 @@ TESSERA_API size_t tessera_plan_subgraph_count(const tessera_plan* plan);
 TESSERA_API size_t tessera_plan_buffer_count(const tessera_plan* plan);
 /* 1, or 0 where `index` is too large. */
 TESSERA_API int tessera_plan_buffer(const tessera_plan* plan, size_t index, tessera_buffer* buffer);
-/* The plan as "json", "html", "svg", "h", "trace" or "txt". tessera_text_free frees the text. */
+/* The plan as "json", "html", "svg", "h", "trace", "csv" (its tiles) or "txt". tessera_text_free
+ * frees the text. */
 TESSERA_API tessera_status tessera_plan_render(const tessera_plan* plan, const char* format,
                                                char** text, tessera_error** error);
 /* Writes a file in the format of its suffix. */

@@ -145,7 +145,7 @@ class Plan:
         return self._native.proof
 
     def render(self, format: str) -> str:
-        """The plan as "json", "html", "svg", "h", "trace" or "txt"."""
+        """The plan as "json", "html", "svg", "h", "trace", "csv" (its tiles) or "txt"."""
         return self._native.render(format)
 
     def save(self, path: Path) -> None:

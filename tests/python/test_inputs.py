@@ -17,6 +17,18 @@ def test_networks_are_dictionaries(chain):
     assert chain.operator_count == 2 and chain.name == "chain" and chain.notes == []
 
 
+def test_measured_tiles_replace_the_model(chain, npu):
+    modelled = ts.plan(chain, npu)
+    rows = modelled.render("csv").splitlines()
+    assert rows[0] == "operator,tile,engine,cycles,pj,signature,tiles,source"
+    quick = [rows[0]] + [",".join([*row.split(",")[:3], "1", ",,,"]) for row in rows[1:]]
+    measured = chain.with_costs("\n".join(quick))
+    assert ts.plan(measured, npu).totals["latency"] < modelled.totals["latency"]
+    with pytest.raises(ts.BadInput, match="no such operator") as caught:
+        chain.with_costs("operator,tile,engine,cycles\nnone,1,npu,1\n", "mine.csv")
+    assert (caught.value.file, caught.value.line) == ("mine.csv", 2)
+
+
 def test_profiles_are_dictionaries(npu):
     document = npu.to_dict()
     assert ts.Profile.parse(document).to_dict() == document

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/graph/import/yaml/tensors.h"
 
 // One reader for the attributes of every kind: graph/ops/ lists the keys of a kind with the places
