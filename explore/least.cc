@@ -281,6 +281,7 @@ class Bisection {
       if (trials_.at({network, end}).verdict == Verdict::kInsufficient) all.push_back(end);
     }
     std::vector<Json> profiles;
+    profiles.reserve(all.size());
     for (const int64_t index : all) profiles.push_back(ProfileWith(index));
     if (auto fault = variants_.Load(profiles)) return base::Unexpected(*fault);
     const auto bounds = variants_.FindBounds();
