@@ -9,7 +9,7 @@
 #include "tessera/api/parts/engine_makers.h"
 
 // Tessera::allocate has no parsers, solvers, profiles and proofs in files. What needs them answers
-// that it is not supported, so that programs for either library link with both.
+// that it is not supported, so that every function of tessera/allocate.h is there.
 namespace tessera::api {
 namespace {
 

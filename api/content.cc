@@ -109,9 +109,15 @@ std::optional<Error> FindBadOption(const SearchOptions& options) {
   const std::vector<std::string> engines =
       options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
   const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
-  if (!unknown.empty())
-    return BadArgument("this library has no " + unknown, "a name of `tessera plan --help`");
-  return std::nullopt;
+  if (unknown.empty()) return std::nullopt;
+  std::vector<std::string> names = parts::EngineSet::Names();
+  for (std::string& rule : parts::EngineSet::Rules()) names.push_back(std::move(rule));
+  base::Diagnostic fault;
+  fault.message = "this library has no " + unknown;
+  fault.expected =
+      "one of " + base::Join(std::vector<std::string_view>(names.begin(), names.end()));
+  return AsError(parts::EngineSet::IsWhole() ? CallStatus::kBadInput : CallStatus::kUnsupported,
+                 fault);
 }
 
 std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options) {

@@ -120,8 +120,8 @@ Expected<CsvTable> CsvTable::Read(std::string_view text, std::string file,
     row.cells = head.Sorted(std::move(row.cells));
     table.rows_.push_back(row);
   }
-  if (table.rows_.empty())
-    return Unexpected(table.Fault(row, {}, "the table has no rows", "a head and at least one row"));
+  if (head.Size() == 0)
+    return Unexpected(table.Fault(row, {}, "the table has no head", "a line with its columns"));
   return table;
 }
 

@@ -32,8 +32,8 @@ class CsvTable {
     std::vector<CsvCell> cells;  // parallel to the columns that Read was given
   };
 
-  // Refuses unknown, repeated and missing columns, rows with another number of cells than the head,
-  // and a table without rows.
+  // Refuses unknown, repeated and missing columns, a table without a head, and rows with another
+  // number of cells than the head.
   static Expected<CsvTable> Read(std::string_view text, std::string file,
                                  std::span<const CsvColumn> columns);
 

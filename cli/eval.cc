@@ -15,9 +15,9 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
-#include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/files/json_sections.h"
@@ -91,10 +91,9 @@ class EvalCommand final : public Command {
       draft->profile = *std::move(profile);
     }
     if (!costs_.empty()) {
-      const base::Expected<std::string> csv = base::ReadInput(costs_);
-      if (!csv) return console.Refuse(csv.error());
-      const auto taken = graph::import::yaml::ReadMeasuredCosts(*csv, costs_, draft->network);
-      if (!taken) return console.Refuse(taken.error());
+      const auto note = ReadCosts(costs_, draft->network);
+      if (!note) return console.Refuse(note.error());
+      if (*note) console.Note(**note);
     }
     base::Stop stop(search_.Deadline());
     search_.LimitLast(stop);

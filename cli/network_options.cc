@@ -108,7 +108,21 @@ base::Expected<Descriptions> LoadDescriptions(const std::string& ops_file,
   return all;
 }
 
+// In messages.
+std::string NameOfInput(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 }  // namespace
+
+base::Expected<std::optional<std::string>> ReadCosts(const std::string& path,
+                                                     graph::Graph& network) {
+  const base::Expected<std::string> csv = base::ReadInput(path);
+  if (!csv) return base::Unexpected(csv.error());
+  const base::Expected<size_t> others =
+      graph::import::yaml::ReadMeasuredCosts(*csv, NameOfInput(path), network);
+  if (!others) return base::Unexpected(others.error());
+  if (*others == 0) return std::optional<std::string>();
+  return fmt::format("{} rows of {} have signatures of other networks", *others, NameOfInput(path));
+}
 
 void NetworkOptions::Declare(CLI::App& app) {
   std::vector<std::string> types;
@@ -164,7 +178,7 @@ std::string NetworkOptions::NamesOfGivenOptions() const {
 Loaded NetworkOptions::Load(const std::string& path, const std::string& profile) const {
   const base::Expected<std::string> content = base::ReadInput(path);
   if (!content) return Refuse(content.error());
-  const std::string name = path == "-" ? "standard input" : path;
+  const std::string name = NameOfInput(path);
   const NetworkFormat* format = graph::import::FormatOf(base::SuffixOf(path), *content);
   if (format == nullptr) return tl::unexpected(UnknownFormat(name));
   ImportOptions options;
@@ -181,12 +195,17 @@ Loaded NetworkOptions::Load(const std::string& path, const std::string& profile)
   notes.insert(notes.end(), import->notes.begin(), import->notes.end());
   Loaded loaded = LoadedNetwork{std::move(import->graph), std::move(notes)};
   if (!import->nodes.empty()) loaded->nodes = graph::import::common::TextOf(import->nodes);
-  for (const auto& [file, read] : {std::pair(&sizes_, &graph::import::common::ReadStoredSizes),
-                                   std::pair(&costs_, &graph::import::yaml::ReadMeasuredCosts)}) {
-    if (file->empty()) continue;
-    const base::Expected<std::string> csv = base::ReadInput(*file);
+  if (!sizes_.empty()) {
+    const base::Expected<std::string> csv = base::ReadInput(sizes_);
     if (!csv) return Refuse(csv.error());
-    if (const auto taken = read(*csv, *file, loaded->graph); !taken) return Refuse(taken.error());
+    const auto taken =
+        graph::import::common::ReadStoredSizes(*csv, NameOfInput(sizes_), loaded->graph);
+    if (!taken) return Refuse(taken.error());
+  }
+  if (!costs_.empty()) {
+    base::Expected<std::optional<std::string>> note = ReadCosts(costs_, loaded->graph);
+    if (!note) return Refuse(note.error());
+    if (*note) loaded->notes.push_back(**std::move(note));
   }
   return loaded;
 }

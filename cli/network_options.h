@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,11 @@ struct NetworkRefusal {
   base::Diagnostic diagnostic;
   ExitCode code = ExitCode::kBadInput;
 };
+
+// Takes the measured tiles of a file (docs/costs.md). Returns a note where rows are for other
+// networks.
+base::Expected<std::optional<std::string>> ReadCosts(const std::string& path,
+                                                     graph::Graph& network);
 
 // The options of every command that reads a network, and the reader. Suffix and content tell the
 // format.

@@ -14,7 +14,7 @@ namespace {
 
 // A cell of its own, whatever the name holds.
 std::string Cell(const std::string& text) {
-  if (text.find_first_of(",\" ") == std::string::npos) return text;
+  if (text.find_first_of(",\" \t") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
@@ -26,10 +26,11 @@ std::string TilesAsCsv(const plan::Plan& plan) {
   std::string csv = "operator,tile,engine,cycles,pj,signature,tiles,source\n";
   for (const plan::verify::TileRow& row : plan::verify::TileTableOf(plan)) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(row.op)];
-    csv += fmt::format("{},{},{},{},{},{},{},{}\n", Cell(op.id), fmt::join(row.tile, "x"),
-                       Cell(row.engine), row.cycles, row.pj,
-                       graph::import::yaml::SignatureOf(plan.network, op), row.count,
-                       row.measured ? "measured" : "model");
+    const std::string signature = graph::import::yaml::SignatureOf(plan.network, op);
+    const bool has_lines = op.id.find_first_of("\r\n") != std::string::npos;
+    csv += fmt::format("{},{},{},{},{},{},{},{}\n", has_lines ? signature : Cell(op.id),
+                       fmt::join(row.tile, "x"), Cell(row.engine), row.cycles, row.pj, signature,
+                       row.count, row.measured ? "measured" : "model");
   }
   return csv;
 }

@@ -19,7 +19,6 @@ namespace {
 using base::JsonObject;
 using base::JsonReader;
 using base::JsonValue;
-using base::Presence;
 
 constexpr double kMost = std::numeric_limits<double>::max();
 

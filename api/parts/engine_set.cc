@@ -43,6 +43,8 @@ std::vector<std::string> EngineSet::Names() {
   return names;
 }
 
+bool EngineSet::IsWhole() { return !FurtherEngines().engines.empty(); }
+
 std::vector<std::string> EngineSet::NamesOfWanted(const std::string& only) {
   std::vector<std::string> names;
   for (const EngineMaker& engine : Makers()) {

@@ -25,6 +25,9 @@ class EngineSet {
   static std::vector<std::string> Names();
   static std::vector<std::string> Rules();
 
+  // Whether this is the whole library; Tessera::allocate has fewer engines.
+  static bool IsWhole();
+
   // The engine with this name; without a name, the default engines.
   static std::vector<std::string> NamesOfWanted(const std::string& only);
 

@@ -321,7 +321,7 @@ WorkCount::WorkCount(const Plan& plan, const std::vector<Users>& users, const Su
 void WorkCount::Add(const Tile& tile) {
   for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
-    macs_[i] += MacsFor(plan_.network, op, MadeOf(tile, op.outputs.front()));
+    macs_[i] = Plus(macs_[i], MacsFor(plan_.network, op, MadeOf(tile, op.outputs.front())));
   }
   for (const auto& [tensor, need] : tile.needs) {
     const Held& held = held_.at(tensor);
@@ -393,9 +393,9 @@ Work WorkCount::Finish() const {
     const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
     const int64_t once =
         MacsFor(plan_.network, op, WholeOf(ShapeOf(plan_.network, op.outputs.front())));
-    work.macs += macs;
+    work.macs = Plus(work.macs, macs);
     work.unknown_work += graph::HasUnknownWork(op) ? 1 : 0;
-    work.recomputed_macs += std::max<int64_t>(0, macs - once);
+    work.recomputed_macs = Plus(work.recomputed_macs, std::max<int64_t>(0, macs - once));
   }
   return work;
 }

@@ -237,7 +237,8 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
     for (size_t i = 0; i < tile.cost.steps.size(); ++i) {
       const StepCost& step = tile.cost.steps[i];
       if (!step.measured_pj) continue;
-      measured_macs[Current().interval.first + static_cast<int>(i)] += tile.count * step.macs;
+      int64_t& macs = measured_macs[Current().interval.first + static_cast<int>(i)];
+      macs = Plus(macs, Times(tile.count, step.macs));
       mac_pj += static_cast<double>(tile.count) * *step.measured_pj;
     }
   }

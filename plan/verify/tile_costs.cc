@@ -253,7 +253,8 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) {
   const graph::MeasuredTile* measured =
       k_slices_ || engine == nullptr ? nullptr : graph::FindMeasured(op, made, engine->name);
   if (measured != nullptr) {
-    arithmetic = {0, measured->cycles};
+    const int64_t start = std::min(arithmetic.start, measured->cycles);
+    arithmetic = {start, measured->cycles - start};
     its.measured_pj = measured->pj;
   }
   its.measured = measured != nullptr;

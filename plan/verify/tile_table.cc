@@ -47,6 +47,7 @@ std::vector<TileRow> TileTableOf(const Plan& plan) {
   std::map<Key, TileRow> rows;
   for (const Subgraph& subgraph : plan.subgraphs) AddTiles(plan, users, subgraph, rows);
   std::vector<TileRow> table;
+  table.reserve(rows.size());
   for (auto& [key, row] : rows) table.push_back(std::move(row));
   std::stable_sort(table.begin(), table.end(), [](const TileRow& a, const TileRow& b) {
     return std::tie(a.op, b.tile) < std::tie(b.op, a.tile);

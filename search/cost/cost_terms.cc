@@ -139,6 +139,15 @@ int64_t ShareOf(int64_t cycles, const Worker::Share& share) {
   return static_cast<int64_t>(Wide{cycles} * share.measured / share.modelled);
 }
 
+// Of the measured cycles as many are the start as the model says, so that other operators hide it
+// as they would without the measurement.
+Compute MeasuredCompute(const Worker& worker, const graph::MeasuredTile& tile) {
+  const int64_t modelled =
+      worker.engine->host ? worker.engine->host->start_cycles : worker.throughput->start_cycles;
+  const int64_t start = std::min(modelled, tile.cycles);
+  return {.engine = worker.engine, .start = start, .body = tile.cycles - start};
+}
+
 }  // namespace
 
 Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
@@ -152,7 +161,8 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
     Worker::Share& least = *worker.least_measured;
     const int64_t modelled =
         ComputeOf(graph, worker, op, tile.tile, Slicing{}, base::WholeCycles).body;
-    if (IsLess(tile.cycles, modelled, least)) least = {tile.cycles, modelled};
+    const int64_t measured = MeasuredCompute(worker, tile).body;
+    if (IsLess(measured, modelled, least)) least = {measured, modelled};
   }
   return worker;
 }
@@ -165,7 +175,7 @@ const graph::MeasuredTile* MeasuredBy(const Worker& worker, const Operator& op,
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
                   std::optional<int64_t> k_slice, const std::optional<Blocking>& blocking) {
   if (const graph::MeasuredTile* tile = k_slice ? nullptr : MeasuredBy(worker, op, output))
-    return {.engine = worker.engine, .start = 0, .body = tile->cycles};
+    return MeasuredCompute(worker, *tile);
   const Slicing slicing{.k_slice = k_slice};
   return blocking ? ComputeInBlocks(graph, worker, op, *blocking, slicing)
                   : ComputeOf(graph, worker, op, output, slicing, base::WholeCycles);

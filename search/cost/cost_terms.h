@@ -42,8 +42,9 @@ double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
 
 // The engine that runs an operator, null if none does, and its throughput.
 struct Worker {
-  // The least that measured tiles take, as a share measured / modelled <= 1 of what the model says
-  // of them. Unmeasured tiles take what the model says, so no set of tiles takes less.
+  // The least that measured tiles take behind their start, as a share measured / modelled <= 1 of
+  // what the model says of them. Unmeasured tiles take what the model says, so no set of tiles
+  // takes less.
   struct Share {
     int64_t measured = 1;
     int64_t modelled = 1;

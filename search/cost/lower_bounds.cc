@@ -183,8 +183,11 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   found.macs = on_host ? graph::MacsOf(graph_, op)
                : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
                        : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
-  // Measured tiles may take any energy.
-  found.mac_pj = op.measured.empty() ? MacEnergy(graph_, profile_, op, found.macs) : 0;
+  const auto states_energy = [&compute](const graph::MeasuredTile& tile) {
+    return tile.pj && compute.engine != nullptr && tile.engine == compute.engine->name;
+  };
+  const bool any_energy = std::any_of(op.measured.begin(), op.measured.end(), states_energy);
+  found.mac_pj = any_energy ? 0 : MacEnergy(graph_, profile_, op, found.macs);
   found.all = !on_host && coverage_.ReadsAndMakesAll(index);
   if (found.all) found.constant_bytes = PortBytesOfConstants(op);
   return found;

@@ -150,6 +150,15 @@ base::Expected<std::vector<Measurement>> ReadMeasurements(std::string_view text,
                                                           const NetworkLoader& load) {
   const base::Expected<CsvTable> table = CsvTable::Read(text, file, kColumns);
   if (!table) return base::Unexpected(table.error());
+  if (table->Rows().empty()) {
+    base::Diagnostic fault;
+    fault.file = file;
+    fault.line = 1;
+    fault.column = 1;
+    fault.message = "there are no measurements";
+    fault.expected = "a head and a row for each";
+    return base::Unexpected(fault);
+  }
   return Reader(*table, profile, load).Read();
 }
 

@@ -59,6 +59,22 @@ TEST_F(CostsTest, TheTableOfAPlanChangesNothing) {
   EXPECT_EQ(Run({"check", "--execute", "again.json"}).exit_code, 0);
 }
 
+// An engine that runs two operators at once hides the start of one of them.
+TEST_F(CostsTest, HiddenStartsStayHidden) {
+  Write("ahead.yaml", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+                          "\nname: ahead\nengines:\n  npu: {outstanding: 2}\n");
+  const Arguments plan = {"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                          "ahead.yaml"};
+  const auto with = [&plan](const Arguments& more) {
+    Arguments arguments = plan;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  ASSERT_EQ(Run(with({"--output", "plan.json", "--output", "tiles.csv"})).exit_code, 0);
+  ASSERT_EQ(Run(with({"--costs", "tiles.csv", "--output", "again.json"})).exit_code, 0);
+  EXPECT_EQ(CyclesIn(ReadJson("again.json")), CyclesIn(ReadJson("plan.json")));
+}
+
 TEST_F(CostsTest, PlansFollowMeasurements) {
   ASSERT_EQ(Plan({"--output", "plan.json", "--output", "tiles.csv"}).exit_code, 0);
   Write("slow.csv", WithCycles(Read("tiles.csv"), 3));

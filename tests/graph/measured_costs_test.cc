@@ -50,6 +50,18 @@ TEST(MeasuredCosts, AreOfAnOperatorOrOfAllWithASignature) {
   EXPECT_EQ(SignatureOf(graph, graph.operators[0]), both) << "measurements are no part of it";
 }
 
+TEST(MeasuredCosts, OfAnIdGoBeforeThoseOfASignature) {
+  Graph graph = Network();
+  const std::string both = SignatureOf(graph, graph.operators[0]);
+  const auto others = ReadMeasuredCosts("operator,tile,engine,cycles\na,1x4x6x6,npu,5\n" + both +
+                                            ",1x4x6x6,npu,90\nconv-0123456789abcdef,1x1,npu,1\n",
+                                        "costs.csv", graph);
+  ASSERT_TRUE(others) << base::Format(others.error());
+  EXPECT_EQ(*others, 1U);
+  EXPECT_THAT(graph.operators[0].measured, ElementsAre(Tile({1, 4, 6, 6}, 5)));
+  EXPECT_THAT(graph.operators[1].measured, ElementsAre(Tile({1, 4, 6, 6}, 90)));
+}
+
 TEST(MeasuredCosts, ReplaceThoseOfTheNetwork) {
   Graph graph = Network();
   graph.operators[0].measured = {Tile({1, 4, 6, 6}, 1), Tile({1, 4, 3, 6}, 2)};

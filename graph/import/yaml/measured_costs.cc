@@ -57,21 +57,48 @@ std::optional<Shape> ParseTile(std::string_view text) {
   }
 }
 
+// "conv-5d41402abc4b2a76".
+bool IsSignature(std::string_view name) {
+  constexpr size_t kDigits = 16;
+  const size_t dash = name.rfind('-');
+  return dash != std::string_view::npos && name.size() - dash - 1 == kDigits &&
+         name.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos &&
+         base::ParseOperatorKind(name.substr(0, dash));
+}
+
 class Reader {
  public:
   Reader(const CsvTable& table, Graph& graph) : table_(table), graph_(graph) {
     for (size_t i = 0; i < graph.operators.size(); ++i) {
-      named_[graph.operators[i].id].push_back(i);
-      named_[SignatureOf(graph, graph.operators[i])].push_back(i);
+      by_id_[graph.operators[i].id].push_back(i);
+      by_signature_[SignatureOf(graph, graph.operators[i])].push_back(i);
     }
   }
 
-  std::optional<base::Diagnostic> Take(const CsvTable::Row& row) {
-    const auto named = named_.find(row.cells[kOperator].text);
-    if (named == named_.end()) return UnknownOperator(row);
-    base::Expected<MeasuredTile> measured = Read(row, OutputOf(named->second.front()));
+  // Rows with signatures first, so that those with ids replace what they state.
+  std::optional<base::Diagnostic> TakeAll() {
+    for (const Names* names : {&by_signature_, &by_id_}) {
+      taken_.clear();
+      for (const CsvTable::Row& row : table_.Rows()) {
+        const auto named = names->find(row.cells[kOperator].text);
+        const bool goes_by_id = by_id_.contains(row.cells[kOperator].text);
+        if (named == names->end() || goes_by_id != (names == &by_id_)) continue;
+        if (auto fault = Take(row, named->second)) return fault;
+      }
+    }
+    return CountOthers();
+  }
+
+  size_t OfOthers() const { return of_others_; }
+
+ private:
+  using Names = std::map<std::string, std::vector<size_t>>;  // operators
+
+  std::optional<base::Diagnostic> Take(const CsvTable::Row& row,
+                                       const std::vector<size_t>& operators) {
+    base::Expected<MeasuredTile> measured = Read(row, OutputOf(operators.front()));
     if (!measured) return measured.error();
-    for (const size_t op : named->second) {
+    for (const size_t op : operators) {
       if (!taken_.emplace(op, measured->tile, measured->engine).second)
         return table_.Fault(row, row.cells[kTile],
                             "this tile of '" + graph_.operators[op].id + "' comes twice",
@@ -81,7 +108,17 @@ class Reader {
     return std::nullopt;
   }
 
- private:
+  // Signatures that no operator has. Any other name is a fault.
+  std::optional<base::Diagnostic> CountOthers() {
+    for (const CsvTable::Row& row : table_.Rows()) {
+      const std::string& name = row.cells[kOperator].text;
+      if (by_id_.contains(name) || by_signature_.contains(name)) continue;
+      if (!IsSignature(name)) return UnknownOperator(row);
+      ++of_others_;
+    }
+    return std::nullopt;
+  }
+
   const Shape& OutputOf(size_t op) const {
     return ShapeOf(graph_, graph_.operators[op].outputs.front());
   }
@@ -89,7 +126,7 @@ class Reader {
   base::Diagnostic UnknownOperator(const CsvTable::Row& row) const {
     const CsvCell& cell = row.cells[kOperator];
     std::vector<std::string_view> names;
-    for (const auto& [name, operators] : named_) names.push_back(name);
+    for (const auto& [name, operators] : by_id_) names.push_back(name);
     base::Diagnostic fault = table_.Fault(row, cell, "the network has no such operator",
                                           "the id of an operator, or a signature");
     fault.hint = base::DidYouMean(cell.text, names);
@@ -130,7 +167,9 @@ class Reader {
 
   const CsvTable& table_;
   Graph& graph_;
-  std::map<std::string, std::vector<size_t>> named_;  // operators by id and by signature
+  Names by_id_;
+  Names by_signature_;
+  size_t of_others_ = 0;  // rows
   std::set<std::tuple<size_t, Shape, std::string>> taken_;
 };
 
@@ -163,15 +202,13 @@ std::string SignatureOf(const Graph& graph, const Operator& op) {
   return fmt::format("{}-{:016x}", base::NameOf(op.kind), DigestOf(WriteNetworkJson(alone)));
 }
 
-base::Expected<void> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
-                                       Graph& graph) {
+base::Expected<size_t> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
+                                         Graph& graph) {
   const base::Expected<CsvTable> table = CsvTable::Read(csv, file_name, kColumns);
   if (!table) return base::Unexpected(table.error());
   Reader reader(*table, graph);
-  for (const CsvTable::Row& row : table->Rows()) {
-    if (auto fault = reader.Take(row)) return base::Unexpected(*std::move(fault));
-  }
-  return {};
+  if (auto fault = reader.TakeAll()) return base::Unexpected(*std::move(fault));
+  return reader.OfOthers();
 }
 
 }  // namespace tessera::graph::import::yaml

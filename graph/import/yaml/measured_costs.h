@@ -26,7 +26,10 @@ std::string SignatureOf(const Graph& graph, const Operator& op);
 // `tiles` and `source` of report::TilesAsCsv are not read. A row replaces what the network states
 // of that tile on that engine. Faults carry line and column: unknown operators, tiles beyond the
 // output, numbers out of range, a tile twice.
-base::Expected<void> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
-                                       Graph& graph);
+//
+// Rows with a signature that no operator has are for other networks; their number is returned. A
+// row with an id goes before one with a signature.
+base::Expected<size_t> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
+                                         Graph& graph);
 
 }  // namespace tessera::graph::import::yaml

@@ -182,10 +182,15 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
   for (const graph::MeasuredTile& tile : op.measured) {
     if (tile.engine != engine->name) continue;
     const Arithmetic model = ArithmeticOf(plan, op, tile.tile, std::nullopt);
-    const int64_t whole = Plus(model.start, model.body);
-    if (tile.cycles >= whole) continue;
-    // The ratio is rounded down by more than the error of the division.
-    const double ratio = static_cast<double>(tile.cycles) / static_cast<double>(whole);
+    // The start may be hidden, so what is behind it counts alone and with it.
+    const int64_t behind = tile.cycles - std::min(model.start, tile.cycles);
+    const auto ratio_of = [](int64_t measured, int64_t whole) {
+      return measured >= whole ? 1 : static_cast<double>(measured) / static_cast<double>(whole);
+    };
+    const double ratio = std::min(ratio_of(behind, model.body),
+                                  ratio_of(tile.cycles, Plus(model.start, model.body)));
+    if (ratio >= 1) continue;
+    // Rounded down by more than the error of the division.
     least =
         std::min(least, static_cast<int64_t>(static_cast<double>(modelled) * ratio * (1 - 1e-12)));
   }
@@ -285,8 +290,12 @@ Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
     cycles.back() = std::max(LeastCyclesOf(plan, op, *made, macs),
                              LeastPortCyclesOf(plan, op, *made, reads.back()));
     least.latency_cycles = Plus(least.latency_cycles, cycles.back());
-    // Measured tiles may take any energy.
-    if (const hw_profiles::Engine* engine = EngineOf(plan, op); engine && op.measured.empty())
+    const hw_profiles::Engine* engine = EngineOf(plan, op);
+    const auto is_of_other_energy = [engine](const graph::MeasuredTile& tile) {
+      return tile.pj && tile.engine == engine->name;
+    };
+    if (engine != nullptr &&
+        std::none_of(op.measured.begin(), op.measured.end(), is_of_other_energy))
       least.energy_pj += engine->mac_pj * static_cast<double>(macs);
   }
   least.latency_cycles =

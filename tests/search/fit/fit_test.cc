@@ -207,7 +207,7 @@ TEST_F(MeasurementsTest, WithAFaultSayWhere) {
   const std::string head = "network,operators,rows,weights,cycles\n";
   ExpectFault("network,operator,cycles\n", 1, 9, "unknown column");
   ExpectFault("network,operators\n", 1, 1, "no column 'cycles'");
-  ExpectFault(head, 1, 1, "no rows");
+  ExpectFault(head, 1, 1, "no measurements");
   ExpectFault(head + "a,nothing,1,,5\n", 2, 3, "no operators");
   ExpectFault(head + "a," + First() + ",0,,5\n", 2, 4 + static_cast<int>(First().size()),
               "not a number of rows");
