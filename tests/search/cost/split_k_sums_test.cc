@@ -18,6 +18,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
+#include "tessera/tests/draw_measured.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // Operators whose weights are held along K. The test compares both derivations, the simulator and
@@ -60,6 +61,8 @@ SplitKSum AnySplitKSum(Random& random) {
     if (cuts && graph::tiling::CanCut(sum.graph, last.interval, axis))
       last.tile[axis] = random.Uniform(1, output[axis] - 1);
   }
+  // They price no tile in slices of K.
+  if (random.Chance(0.3)) DrawMeasured(random, sum.profile, sum.graph);
   const std::vector<int> kept = RandomKept(random, sum.graph, sum.profile, sum.choices);
   for (encoder::program::SubgraphChoice& choice : sum.choices) choice.policy.kept = kept;
   return sum;
