@@ -101,9 +101,7 @@ Result<Network> Network::WithCosts(std::string_view csv, const std::string& name
     Content content{content_->graph, content_->notes, content_->nodes, {}};
     const auto taken = graph::import::yaml::ReadMeasuredCosts(csv, name, content.graph);
     if (!taken) return api::BadInput(taken.error());
-    if (*taken > 0)
-      content.notes.push_back(std::to_string(*taken) + " rows of " + name +
-                              " have signatures of other networks");
+    if (*taken) content.notes.push_back(**taken);
     return Network(std::make_shared<const Content>(std::move(content)));
   });
 }

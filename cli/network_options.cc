@@ -117,11 +117,7 @@ base::Expected<std::optional<std::string>> ReadCosts(const std::string& path,
                                                      graph::Graph& network) {
   const base::Expected<std::string> csv = base::ReadInput(path);
   if (!csv) return base::Unexpected(csv.error());
-  const base::Expected<size_t> others =
-      graph::import::yaml::ReadMeasuredCosts(*csv, NameOfInput(path), network);
-  if (!others) return base::Unexpected(others.error());
-  if (*others == 0) return std::optional<std::string>();
-  return fmt::format("{} rows of {} have signatures of other networks", *others, NameOfInput(path));
+  return graph::import::yaml::ReadMeasuredCosts(*csv, NameOfInput(path), network);
 }
 
 void NetworkOptions::Declare(CLI::App& app) {

@@ -17,6 +17,7 @@
 namespace tessera::graph {
 
 using ops::AccessKind;
+using ops::AddMeasured;
 using ops::DepthOrder;
 using ops::DepthSpaceAttributes;
 using ops::ElementsOf;

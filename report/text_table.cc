@@ -58,7 +58,10 @@ std::string Grouped(int64_t number) {
   return text;
 }
 
-std::string Rounded(double number) { return Grouped(std::llround(number)); }
+std::string Rounded(double number) {
+  constexpr double kMost = 1e18;  // what an integer holds
+  return std::abs(number) < kMost ? Grouped(std::llround(number)) : fmt::format("{:.4g}", number);
+}
 
 std::string Figure(const plan::Metric& metric, double value) {
   const bool is_rate = metric.joining == plan::Joining::kRatio ||

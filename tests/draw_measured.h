@@ -29,8 +29,7 @@ inline void DrawMeasured(base::Random& random, const hw_profiles::Profile& profi
                         .name;
       tile.cycles = random.Chance(0.5) ? random.Uniform(0, 20) : random.Uniform(0, 400);
       if (random.Chance(0.5)) tile.pj = static_cast<double>(random.Uniform(0, 200));
-      if (graph::FindMeasured(op, tile.tile, tile.engine) == nullptr)
-        op.measured.push_back(std::move(tile));
+      graph::AddMeasured(op, std::move(tile));
     }
   }
 }

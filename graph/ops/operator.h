@@ -102,7 +102,7 @@ struct Operator {
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
   std::string engine;                   // the only engine that runs it; empty: the first that can
   std::vector<int> in_place;            // indices of the inputs that its output may overwrite
-  std::vector<MeasuredTile> measured;   // of different tiles or engines; the model has the others
+  std::vector<MeasuredTile> measured;   // AddMeasured; the model has the other tiles
   base::KindAttributes own;             // what only this kind has (base/operator_kind.h)
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
@@ -121,6 +121,10 @@ struct Operator {
                                                    : own.emplace<Attributes>();
   }
 };
+
+// Adds a measurement, in place of one of the same tile on the same engine. They are in order of
+// tile and engine, so that FindMeasured takes logarithmic time.
+void AddMeasured(Operator& op, MeasuredTile tile);
 
 // The measurement of this tile on this engine; null: there is none.
 const MeasuredTile* FindMeasured(const Operator& op, std::span<const int64_t> tile,

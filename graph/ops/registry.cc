@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
@@ -81,13 +84,36 @@ std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape) {
   return numbers;
 }
 
+namespace {
+
+// Where the measurement of the tile on the engine is, or would be.
+size_t PlaceOf(const Operator& op, std::span<const int64_t> tile, std::string_view engine) {
+  const auto at = std::partition_point(
+      op.measured.begin(), op.measured.end(), [&](const MeasuredTile& measured) {
+        const auto order = std::lexicographical_compare_three_way(
+            measured.tile.begin(), measured.tile.end(), tile.begin(), tile.end());
+        return order < 0 || (order == 0 && measured.engine < engine);
+      });
+  return static_cast<size_t>(at - op.measured.begin());
+}
+
+}  // namespace
+
 const MeasuredTile* FindMeasured(const Operator& op, std::span<const int64_t> tile,
                                  std::string_view engine) {
-  const auto found =
-      std::find_if(op.measured.begin(), op.measured.end(), [&](const MeasuredTile& measured) {
-        return std::ranges::equal(measured.tile, tile) && measured.engine == engine;
-      });
-  return found == op.measured.end() ? nullptr : &*found;
+  const size_t place = PlaceOf(op, tile, engine);
+  if (place == op.measured.size()) return nullptr;
+  const MeasuredTile& found = op.measured[place];
+  return std::ranges::equal(found.tile, tile) && found.engine == engine ? &found : nullptr;
+}
+
+void AddMeasured(Operator& op, MeasuredTile tile) {
+  const size_t place = PlaceOf(op, tile.tile, tile.engine);
+  if (FindMeasured(op, tile.tile, tile.engine) != nullptr) {
+    op.measured[place] = std::move(tile);
+  } else {
+    op.measured.insert(op.measured.begin() + static_cast<std::ptrdiff_t>(place), std::move(tile));
+  }
 }
 
 bool IsBarrier(const Operator& op) {

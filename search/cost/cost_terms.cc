@@ -153,10 +153,14 @@ Compute MeasuredCompute(const Worker& worker, const graph::MeasuredTile& tile) {
 Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
   const hw_profiles::Engine* engine = encoder::program::EngineOf(graph, profile, op);
   if (engine == nullptr) return {};
-  Worker worker{engine, hw_profiles::ThroughputFor(*engine, op.kind,
-                                                   encoder::program::WorkingType(graph, op))};
+  return {engine,
+          hw_profiles::ThroughputFor(*engine, op.kind, encoder::program::WorkingType(graph, op))};
+}
+
+Worker BoundingWorkerOf(const Graph& graph, const Profile& profile, const Operator& op) {
+  Worker worker = WorkerOf(graph, profile, op);
   for (const graph::MeasuredTile& tile : op.measured) {
-    if (tile.engine != engine->name) continue;
+    if (worker.engine == nullptr || tile.engine != worker.engine->name) continue;
     if (!worker.least_measured) worker.least_measured = Worker::Share{};
     Worker::Share& least = *worker.least_measured;
     const int64_t modelled =
@@ -169,7 +173,8 @@ Worker WorkerOf(const Graph& graph, const Profile& profile, const Operator& op) 
 
 const graph::MeasuredTile* MeasuredBy(const Worker& worker, const Operator& op,
                                       ExtentsView output) {
-  return worker.least_measured ? graph::FindMeasured(op, output, worker.engine->name) : nullptr;
+  if (op.measured.empty() || worker.engine == nullptr) return nullptr;
+  return graph::FindMeasured(op, output, worker.engine->name);
 }
 
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,

@@ -52,10 +52,14 @@ struct Worker {
 
   const hw_profiles::Engine* engine = nullptr;
   const hw_profiles::Throughput* throughput = nullptr;  // of an engine that is not the host
-  std::optional<Share> least_measured = {};             // set where it has measured tiles
+  std::optional<Share> least_measured = {};  // of BoundingWorkerOf, where it has measured tiles
 };
 Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const graph::Operator& op);
+
+// The same for LeastComputeOf. Cost: the measurements of the operator.
+Worker BoundingWorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                        const graph::Operator& op);
 
 // What was measured of a tile of the worker's operator, if its engine ran it; else null.
 const graph::MeasuredTile* MeasuredBy(const Worker& worker, const graph::Operator& op,
@@ -78,7 +82,8 @@ Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::
                   graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt,
                   const std::optional<Blocking>& blocking = std::nullopt);
 
-// A lower bound of the cycles of tiles that together cover `output`. A tile with channels of two
+// A lower bound of the cycles of tiles that together cover `output`; the worker is one of
+// BoundingWorkerOf. A tile with channels of two
 // groups counts as if they were of one. So groups that tiles may divide never take more than all
 // channels in sequence. Output blocks only add to it: blocks that cover a result take at least its
 // steps.

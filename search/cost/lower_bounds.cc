@@ -175,7 +175,7 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   found.is_certain = true;
   Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
   const Compute compute =
-      LeastComputeOf(graph_, WorkerOf(graph_, profile_, op), op,
+      LeastComputeOf(graph_, BoundingWorkerOf(graph_, profile_, op), op,
                      hull ? MovedOf(index, part) : ExtentsView(part), divides_channels_);
   found.arithmetic = compute.body;
   if (on_host || (compute.engine != nullptr && compute.engine->outstanding < 2))

@@ -94,7 +94,7 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
     crosses_in_.push_back(static_cast<char>(!inside(usage.producer) || (direct && read)));
   }
   for (int i = interval.first; i <= interval.last; ++i)
-    workers_.push_back(WorkerOf(graph, profile, graph.operators[static_cast<size_t>(i)]));
+    workers_.push_back(BoundingWorkerOf(graph, profile, graph.operators[static_cast<size_t>(i)]));
   least_pj_ = std::numeric_limits<double>::infinity();
   for (size_t memory = 0; memory < profile.memories.size(); ++memory) {
     const hw_profiles::Memory& its = profile.memories[memory];

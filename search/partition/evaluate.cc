@@ -297,6 +297,10 @@ base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated,
                                     const answer::EvaluateOptions& options) {
   plan::files::Draft draft = stated;
   draft.network = encoder::program::WithHomes(std::move(draft.network), draft.profile);
+  // Where boundary tensors are at home in the tile memory, all of them are kept there anyway.
+  if (options.may_move && hw_profiles::LayoutOf(draft.profile, base::TensorRole::kBoundary).home ==
+                              draft.profile.tile_memory)
+    draft.kept.clear();
   if (auto fault = FindGap(draft)) return base::Unexpected(*fault);
   const plan::Metrics lower_bounds = cost::FindLowerBounds(draft.network, draft.profile);
   const base::Expected<cost::Scale> scale = cost::Scale::Make(draft.objective, lower_bounds);

@@ -215,6 +215,14 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   note("constants as states that are written once, because they do not fit",
        ids_of(network.tensors, states.which));
   note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
+  std::vector<int> measured = ops.which;
+  std::erase_if(measured, [&network](int op) {
+    return network.operators[static_cast<size_t>(op)].measured.empty();
+  });
+  if (!measured.empty())
+    rewriting.notes.push_back(
+        fmt::format("measured tiles of operators that run in two passes are not used: {}",
+                    fmt::join(ids_of(network.operators, measured), ", ")));
   note("on the host, because all their tensors are needed as a whole and do not fit",
        ids_of(network.operators, hosted.which));
   return rewriting;

@@ -83,6 +83,25 @@ TEST(Library, ReadsItsPlansAgain) {
   EXPECT_EQ(again.Score(), plan.Score());
 }
 
+TEST(Library, TakesTilesThatWereMeasured) {
+  const Plan modelled = PlanOf(Chain(), Npu());
+  const Result<std::string> table = modelled.Render("csv");
+  ASSERT_TRUE(table);
+  EXPECT_THAT(*table, StartsWith("operator,tile,engine,cycles,pj,signature,tiles,source\n"));
+  const Network same = Must(Chain().WithCosts(*table));
+  EXPECT_EQ(PlanOf(same, Npu()).Score(), modelled.Score());
+  const auto other =
+      Chain().WithCosts("operator,tile,engine,cycles\nconv-0123456789abcdef,1,npu,1\n", "o.csv");
+  ASSERT_TRUE(other);
+  EXPECT_THAT(other->Notes(),
+              testing::Contains(HasSubstr("rows of o.csv with signatures of other networks: 1")));
+  const auto bad = Chain().WithCosts("operator,tile,engine,cycles\nz,1,npu,1\n", "bad.csv");
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.Error().status, CallStatus::kBadInput);
+  EXPECT_EQ(bad.Error().file, "bad.csv");
+  EXPECT_EQ(bad.Error().line, 2);
+}
+
 TEST(Library, ErrorsSayWhere) {
   const Result<Network> network = Network::Parse("schema: 1\noperatorz: []\n", "mine.yaml");
   ASSERT_FALSE(network);

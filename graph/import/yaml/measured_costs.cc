@@ -103,7 +103,7 @@ class Reader {
         return table_.Fault(row, row.cells[kTile],
                             "this tile of '" + graph_.operators[op].id + "' comes twice",
                             "each tile of an operator once for each engine");
-      Put(*measured, graph_.operators[op]);
+      AddMeasured(graph_.operators[op], *measured);
     }
     return std::nullopt;
   }
@@ -158,13 +158,6 @@ class Reader {
     return measured;
   }
 
-  static void Put(const MeasuredTile& measured, Operator& op) {
-    std::erase_if(op.measured, [&](const MeasuredTile& known) {
-      return known.tile == measured.tile && known.engine == measured.engine;
-    });
-    op.measured.push_back(measured);
-  }
-
   const CsvTable& table_;
   Graph& graph_;
   Names by_id_;
@@ -202,13 +195,16 @@ std::string SignatureOf(const Graph& graph, const Operator& op) {
   return fmt::format("{}-{:016x}", base::NameOf(op.kind), DigestOf(WriteNetworkJson(alone)));
 }
 
-base::Expected<size_t> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
-                                         Graph& graph) {
+base::Expected<std::optional<std::string>> ReadMeasuredCosts(std::string_view csv,
+                                                             const std::string& file_name,
+                                                             Graph& graph) {
   const base::Expected<CsvTable> table = CsvTable::Read(csv, file_name, kColumns);
   if (!table) return base::Unexpected(table.error());
   Reader reader(*table, graph);
   if (auto fault = reader.TakeAll()) return base::Unexpected(*std::move(fault));
-  return reader.OfOthers();
+  if (reader.OfOthers() == 0) return std::optional<std::string>();
+  return fmt::format("rows of {} with signatures of other networks: {}", file_name,
+                     reader.OfOthers());
 }
 
 }  // namespace tessera::graph::import::yaml

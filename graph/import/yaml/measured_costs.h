@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,9 +28,10 @@ std::string SignatureOf(const Graph& graph, const Operator& op);
 // of that tile on that engine. Faults carry line and column: unknown operators, tiles beyond the
 // output, numbers out of range, a tile twice.
 //
-// Rows with a signature that no operator has are for other networks; their number is returned. A
-// row with an id goes before one with a signature.
-base::Expected<size_t> ReadMeasuredCosts(std::string_view csv, const std::string& file_name,
-                                         Graph& graph);
+// Rows with a signature that no operator has are for other networks; a note with their number is
+// returned. A row with an id goes before one with a signature.
+base::Expected<std::optional<std::string>> ReadMeasuredCosts(std::string_view csv,
+                                                             const std::string& file_name,
+                                                             Graph& graph);
 
 }  // namespace tessera::graph::import::yaml

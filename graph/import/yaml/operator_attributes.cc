@@ -192,7 +192,7 @@ void ReadMeasured(const YamlNode& entry, const Shape& made, Operator& op) {
                         "' is measured twice",
                     "each tile once for each engine");
     }
-    op.measured.push_back(std::move(measured));
+    AddMeasured(op, std::move(measured));
   }
 }
 
