@@ -256,10 +256,18 @@ size_t OpenPairsOf(const Exploration& exploration) {
                                            [](const Pair& pair) { return pair.IsOpen(); }));
 }
 
+// Whether the pair was planned, and it is not known whether it has a plan.
+bool IsUndecided(const Pair& pair) {
+  if (pair.settled != Settled::kPlanned) return false;
+  return std::none_of(pair.answers.begin(), pair.answers.end(), [](const Answer& answer) {
+    return answer.HasPlan() || answer.outcome == NameOf(Outcome::kInfeasible);
+  });
+}
+
 // Whether nothing is proven of what the pair may add to the front of its network. Where networks
 // have no fronts, a pair is also settled by points of the set, which say nothing about them.
 bool MayAdd(const Spec& spec, const Pair& pair) {
-  if (pair.IsOpen()) return true;
+  if (pair.IsOpen() || IsUndecided(pair)) return true;
   return !spec.wants_network_fronts && !pair.is_infeasible &&
          (pair.settled == Settled::kBound || pair.settled == Settled::kMonotone);
 }
@@ -291,7 +299,7 @@ Json GapOf(const Spec& spec, const Exploration& exploration, size_t network) {
     for (const Values& values : pair.values) {
       if (!values.empty()) take(values, "a value", found);
     }
-    if (MayAdd(spec, pair)) take(pair.least, "a lower bound of an open pair", possible);
+    if (MayAdd(spec, pair)) take(pair.least, "a lower bound of a pair without an answer", possible);
   }
   Json json = {{"planned", planned}, {"open", open}, {"hypervolume_at_least", 1}};
   if (possible.empty()) return json;

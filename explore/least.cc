@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/explore/tables.h"
 #include "tessera/explore/variants.h"
 
@@ -105,7 +106,7 @@ class Bisection {
       range.least = static_cast<int64_t>(*std::min_element(values.begin(), values.end()));
       range.most = static_cast<int64_t>(*std::max_element(values.begin(), values.end()));
     }
-    range.least = std::max(range.step, range.least);
+    range.least = std::min(std::max(range.step, range.least), range.most);
     return range;
   }
 
@@ -134,9 +135,12 @@ class Bisection {
     return std::optional(std::move(json));
   }
 
-  // Values are counted in steps from the least one on.
-  int64_t ValueAt(int64_t index) const { return range_.least + index * range_.step; }
-  int64_t Last() const { return (range_.most - range_.least) / range_.step; }
+  // Values are counted in steps from the least one on. The greatest is one of them, at whatever
+  // distance.
+  int64_t ValueAt(int64_t index) const {
+    return std::min(range_.least + index * range_.step, range_.most);
+  }
+  int64_t Last() const { return base::CeilDiv(range_.most - range_.least, range_.step); }
 
   Json ProfileWith(int64_t index) const {
     Json profile = base_->document;

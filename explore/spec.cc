@@ -131,14 +131,16 @@ class SpecReader {
         ReadNetwork(node, entry);
       }
       if (entry.name.empty()) entry.name = fs::path(entry.file).stem().string();
-      if (!names.insert(entry.name).second)
-        node.Complain("there are two networks '" + entry.name + "'", "a 'name' for one of them");
       if (const YamlNode choices = node.IsMap() ? node.Maybe("choices") : YamlNode()) {
         NetworkEntry pattern = std::move(entry);
         spec_.networks.pop_back();
+        const size_t before = spec_.networks.size();
         AddChoices(node, choices, std::move(pattern));
+        for (size_t i = before; i < spec_.networks.size(); ++i)
+          Claim(node, spec_.networks[i].name, names);
         continue;
       }
+      Claim(node, entry.name, names);
       const base::Expected<std::string> content = base::ReadInput(entry.file);
       if (!content) {
         node.Complain("'" + entry.file + "' cannot be read: " + content.error().message);
@@ -149,6 +151,11 @@ class SpecReader {
     }
     if (spec_.networks.empty())
       root_.At("networks").Complain("there is no network", "at least one");
+  }
+
+  static void Claim(const YamlNode& node, const std::string& name, std::set<std::string>& names) {
+    if (!names.insert(name).second)
+      node.Complain("there are two networks '" + name + "'", "a 'name' for one of them");
   }
 
   // `dims` and `floats_as` mean something in files of other tools alone.

@@ -86,6 +86,11 @@ class SpaceChoices {
         node.ComplainOfKey(fmt::format("'{}' has no effect in any combination", name),
                            "parameters of blocks and layers that the depth leaves in");
     }
+    for (const auto& [name, value] : pattern_.import.dims) {
+      if (!result.networks.empty() && !effective.contains(name))
+        choices_.Complain(fmt::format("'{}' of 'dims' has no effect in any combination", name),
+                          "parameters of blocks and layers that the depth leaves in");
+    }
     return result;
   }
 

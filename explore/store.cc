@@ -182,7 +182,10 @@ std::optional<std::string> Store::FindAnalysis(const std::string& question) cons
 }
 
 void Store::AddAnalysis(const std::string& question, const std::string& document) const {
-  Query("INSERT OR REPLACE INTO analyses VALUES (?, ?)", {question, document});
+  Query(
+      "INSERT OR REPLACE INTO analyses SELECT ?, ?"
+      " WHERE NOT EXISTS (SELECT 1 FROM answers WHERE outcome = 'failed')",
+      {question, document});
 }
 
 void Store::Begin() const { Query("BEGIN IMMEDIATE", {}); }

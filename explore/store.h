@@ -75,6 +75,7 @@ class Store {
 
   // Answers to questions that have no fronts (request.h), by a digest of the question.
   std::optional<std::string> FindAnalysis(const std::string& question) const;
+  // Keeps nothing while an answer is `failed`: a retry may replace it.
   void AddAnalysis(const std::string& question, const std::string& document) const;
 
   // Many additions in one step, which is faster.

@@ -129,6 +129,21 @@ TEST_F(AdaptiveTest, FiguresThatAreNotAboveZeroHaveNoGap) {
   EXPECT_TRUE(GapOf(power).at("hypervolume_at_least").is_null());
 }
 
+// A pair that was planned in vain may still have a plan.
+TEST_F(AdaptiveTest, PairsWithoutAnAnswerAreAPartOfTheGap) {
+  const Json none =
+      AskFor("schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +
+                 "]\nprofile: " + Shipped("hw_profiles/mcu_320k.yaml") +
+                 "\nvary: {memories.sram.capacity_bytes: [1408, 1600, 1700]}\n"
+                 "minimize: [latency, energy]\noptions: {budget: 1}\n",
+             {.adaptive = 1.0});
+  ASSERT_EQ(CountPlanned(none), 3U);
+  for (const Json& pair : none.at("pairs")) {
+    for (const Json& answer : pair.at("answers")) ASSERT_EQ(answer.at("outcome"), "unknown");
+  }
+  EXPECT_EQ(GapOf(none).at("hypervolume_at_least"), 0);
+}
+
 TEST_F(AdaptiveTest, TheShareIsRoundedDownToWholePairs) {
   EXPECT_EQ(CountPlanned(AskFor(Space("[\"-latency\"]"), {.adaptive = 0.01})), 1U);
   EXPECT_EQ(CountPlanned(AskFor(Space("[\"-latency\"]"), {.adaptive = 0.33})), 2U);

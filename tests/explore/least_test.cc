@@ -82,6 +82,29 @@ TEST_F(LeastTest, ThatNoneSufficesIsClaimedWhereEachValueIsProven) {
               HasSubstr("no value that suffices was found; it is not proven of all of them"));
 }
 
+// The greatest value is tried, whether or not steps from the least one reach it; and a profile
+// below one step is tried as it is.
+TEST_F(LeastTest, TheGreatestValueBelongsToTheRange) {
+  const auto least_of = [this](int capacity) {
+    Write("small.yaml", "extends: " + Shipped("hw_profiles/mcu_320k.yaml") +
+                            "\nname: small\nmemories: {sram: {capacity_bytes: " +
+                            std::to_string(capacity) + ", alignment_bytes: 16}}\n");
+    const auto spec =
+        Read("schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +
+             "]\nprofile: small.yaml\nminimize: [latency]\n");
+    EXPECT_TRUE(spec) << base::Format(spec.error());
+    const auto document = Ask(*spec, store_, {.least = "memories.sram.capacity_bytes"}, {});
+    EXPECT_TRUE(document) << base::Format(document.error());
+    return (**document).at("profiles")[0];
+  };
+  const Json fits = least_of(1404);
+  EXPECT_EQ(fits.at("set").at("found"), 1404);
+  EXPECT_EQ(fits.at("set").at("none_suffices"), false);
+  const Json tiny = least_of(8);
+  EXPECT_EQ(tiny.at("from"), 8);
+  EXPECT_EQ(tiny.at("networks")[0].at("insufficient"), 8);
+}
+
 TEST_F(LeastTest, TheFirstValueIsExactIfItSuffices) {
   const Json range = LeastOf("[32, 40]", static_cast<int>(LatencyOf(32)));
   EXPECT_EQ(range.at("networks")[0].at("found"), 32);

@@ -63,6 +63,14 @@ TEST_F(SpecChoicesTest, ACombinationThatIsNoNetworkIsRefusedAlone) {
               HasSubstr("'layers width=16 layer1.heads=3' is no network: 3 heads"));
 }
 
+TEST_F(SpecChoicesTest, NoOtherNetworkHasTheNameOfACombination) {
+  const auto spec =
+      ReadWith("file: layers.space, choices: {width: [16]}}\n  - {file: " +
+               Shipped("examples/networks/patent_chain.yaml") + ", name: layers width=16");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(spec.error().message, "there are two networks 'layers width=16'");
+}
+
 TEST_F(SpecChoicesTest, FaultsHaveLineAndColumn) {
   const std::vector<std::pair<std::string, std::string>> faults = {
       {"file: layers.space, choices: {width: [16], layer1.heads: [3]}", "no combination is a"},
@@ -72,6 +80,8 @@ TEST_F(SpecChoicesTest, FaultsHaveLineAndColumn) {
       {"file: layers.space, dims: {width: 17}, choices: {layer1.heads: [2]}", "of 'dims', "},
       {"file: layers.space, floats_as: int8, choices: {width: [16]}", "'floats_as' has no effect"},
       {"file: layers.space, floats_as: int8", "'floats_as' has no effect"},
+      {"file: blocks.space, dims: {stage1.block2.kernel: 5}, choices: {stage1.depth: [1]}",
+       "'stage1.block2.kernel' of 'dims' has no effect in any combination"},
       {"file: blocks.space, choices: {stage1.block2.kernel: [3, 5]}",
        "'stage1.block2.kernel' has no effect in any combination"}};
   for (const auto& [network, message] : faults) {

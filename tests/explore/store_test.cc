@@ -38,6 +38,20 @@ TEST_F(SpecTest, AStoreKeepsWhatWasAdded) {
   EXPECT_EQ(store->FindLatestResult(), "three");
 }
 
+// A retry may replace the failure, and the analysis would stay.
+TEST_F(SpecTest, AStoreKeepsNoAnalysisWithFailures) {
+  const auto store = Store::Open(":memory:");
+  ASSERT_TRUE(store);
+  store->AddAnalysis("question", "one");
+  EXPECT_EQ(store->FindAnalysis("question"), "one");
+  StoredAnswer failed = AnswerOf("abc");
+  failed.outcome = "failed";
+  store->Add(failed, 1.5);
+  store->AddAnalysis("question", "two");
+  EXPECT_EQ(store->FindAnalysis("question"), "one");
+  EXPECT_FALSE(store->Fault());
+}
+
 TEST_F(SpecTest, AStoreRefusesOtherFiles) {
   Write("text.db", "this is no database, but a text that is long enough for one\n");
   EXPECT_FALSE(Store::Open(PathOf("text.db")));
