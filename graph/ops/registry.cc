@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <utility>
 
@@ -92,7 +93,7 @@ size_t PlaceOf(const Operator& op, std::span<const int64_t> tile, std::string_vi
       op.measured.begin(), op.measured.end(), [&](const MeasuredTile& measured) {
         const auto order = std::lexicographical_compare_three_way(
             measured.tile.begin(), measured.tile.end(), tile.begin(), tile.end());
-        return order < 0 || (order == 0 && measured.engine < engine);
+        return std::is_lt(order) || (std::is_eq(order) && measured.engine < engine);
       });
   return static_cast<size_t>(at - op.measured.begin());
 }
