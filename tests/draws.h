@@ -11,13 +11,13 @@
 // Statistics over draws keep their thresholds.
 namespace tessera {
 
-constexpr int DrawsOf(int whole) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return whole / 10;
+constexpr bool kSanitized = true;
 #else
-  return whole;
+constexpr bool kSanitized = false;
 #endif
-}
+
+constexpr int DrawsOf(int whole) { return kSanitized ? whole / 10 : whole; }
 
 // The least number of draws of a kind that are seldom drawn: a tenth of the draws may hold less
 // than a tenth of them.
