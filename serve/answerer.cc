@@ -243,9 +243,15 @@ void Answerer::Limit(const Canceller& canceller, CallOptions& options) const {
   options.canceller = canceller;
 }
 
-Result<Network> Answerer::NetworkOf(const Document& document) {
-  return ReadOr(networks_, document,
-                [&](const std::string& text) { return Network::Parse(text, document.file); });
+Result<Network> Answerer::NetworkOf(const Request& request) {
+  const Document& document = *request.network;
+  Result<Network> network = ReadOr(networks_, document, [&](const std::string& text) {
+    return Network::Parse(text, document.file);
+  });
+  if (!network || !request.costs) return network;
+  const Result<std::string> costs = TextOf(*request.costs);
+  if (!costs) return costs.Error();
+  return network->WithCosts(*costs, request.costs->file);
 }
 
 // A file may extend others, so its text alone does not say what it is.
@@ -257,7 +263,7 @@ Result<Profile> Answerer::ProfileOf(const Document& document) {
 
 Result<std::string> Answerer::Plan(const Request& request, const Canceller& canceller) {
   keeps_ = true;
-  const Result<Network> network = NetworkOf(*request.network);
+  const Result<Network> network = NetworkOf(request);
   if (!network) return network.Error();
   const Result<Profile> profile = ProfileOf(request.profiles.front());
   if (!profile) return profile.Error();
@@ -308,7 +314,7 @@ Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
 
 Result<std::string> Answerer::Evaluate(const Request& request, const Canceller& canceller) {
   keeps_ = true;
-  const Result<Network> network = NetworkOf(*request.network);
+  const Result<Network> network = NetworkOf(request);
   if (!network) return network.Error();
   const Result<Evaluator> evaluator = EvaluatorOf(request);
   if (!evaluator) return evaluator.Error();

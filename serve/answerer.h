@@ -54,7 +54,7 @@ class Answerer {
   void MakeRoom();
   void Forget();
   void Limit(const Canceller& canceller, CallOptions& options) const;
-  Result<Network> NetworkOf(const Document& document);
+  Result<Network> NetworkOf(const Request& request);
   Result<Profile> ProfileOf(const Document& document);
   Result<Evaluator> EvaluatorOf(const Request& request);
 

@@ -66,6 +66,14 @@ Document ReadDocument(const JsonValue& value, std::string_view name) {
   return document;
 }
 
+// A document that is no JSON.
+Document ReadTable(const JsonValue& value, std::string_view name) {
+  Document document = ReadDocument(value, name);
+  if (value.IsObject() && document.text == value.Text())
+    value.Refuse("a table is no object", "the name of a file, or {\"text\": ...}");
+  return document;
+}
+
 // The metrics of the library, which has them while it has memory.
 std::vector<std::string> NamesOfMetrics() {
   Result<std::vector<std::string>> names = MetricNames();
@@ -131,6 +139,7 @@ void ReadPlanOptions(JsonObject& root, PlanOptions& options) {
 
 void ReadNetworkAndProfiles(JsonObject& root, Request& request, bool may_be_many) {
   request.network = ReadDocument(root.Required("network"), "network.json");
+  if (const JsonValue costs = root.Optional("costs")) request.costs = ReadTable(costs, "costs.csv");
   const JsonValue profile = root.Required("profile");
   if (!profile) return;
   if (!may_be_many || !profile.IsArray()) {

@@ -41,6 +41,7 @@ struct Request {
   std::optional<base::Diagnostic> fault;  // of the line, whose number it has
   bool lacked_memory = false;             // while the line was read: only the id may be known
   std::optional<Document> network;
+  std::optional<Document> costs;  // of tiles of the network that were measured: a table
   std::vector<Document> profiles;
   std::optional<Document> plan;
   std::optional<Document> problem;

@@ -92,6 +92,12 @@ TESSERA_API tessera_status tessera_network_load(const char* path, const tessera_
 TESSERA_API tessera_status tessera_network_parse(const void* bytes, size_t size, const char* name,
                                                  const tessera_profile* profile,
                                                  tessera_network** network, tessera_error** error);
+/* A copy that takes cycles and energy of tiles from a table in CSV (docs/costs.md), of `size`
+ * bytes. `name` is for messages. */
+TESSERA_API tessera_status tessera_network_with_costs(const tessera_network* network,
+                                                      const char* csv, size_t size,
+                                                      const char* name, tessera_network** changed,
+                                                      tessera_error** error);
 TESSERA_API size_t tessera_network_operator_count(const tessera_network* network);
 TESSERA_API void tessera_network_free(tessera_network* network);
 

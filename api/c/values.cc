@@ -77,6 +77,15 @@ tessera_status tessera_network_parse(const void* bytes, size_t size, const char*
       error, [&] { return Give(Network::Parse(view, name, ImportWith(profile)), network, error); });
 }
 
+tessera_status tessera_network_with_costs(const tessera_network* network, const char* csv,
+                                          size_t size, const char* name, tessera_network** changed,
+                                          tessera_error** error) {
+  *changed = nullptr;
+  return Guarded(error, [&] {
+    return Give(network->value.WithCosts(std::string_view(csv, size), name), changed, error);
+  });
+}
+
 size_t tessera_network_operator_count(const tessera_network* network) {
   return network->value.OperatorCount();
 }

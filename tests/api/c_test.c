@@ -105,6 +105,29 @@ static void test_allocate(void) {
   EXPECT(tessera_problem_load("/no/such/file.csv", &problem, NULL) == TESSERA_BAD_INPUT);
 }
 
+/* The tiles of a plan as measurements of its network: the least plan stays what it is. */
+static void test_costs(const tessera_network* network, const tessera_profile* profile,
+                       const tessera_plan* plan) {
+  static const char kUnknown[] = "operator,tile,engine,cycles\nnowhere,1,npu,5\n";
+  tessera_network* measured = NULL;
+  tessera_error* error = NULL;
+  tessera_answer* answer = NULL;
+  char* tiles = NULL;
+  EXPECT(tessera_plan_render(plan, "csv", &tiles, NULL) == TESSERA_OK);
+  EXPECT(tessera_network_with_costs(network, tiles, strlen(tiles), "tiles.csv", &measured, NULL) ==
+         TESSERA_OK);
+  EXPECT(tessera_network_operator_count(measured) == tessera_network_operator_count(network));
+  EXPECT(tessera_make_plan(measured, profile, NULL, &answer, NULL) == TESSERA_OK);
+  EXPECT(tessera_plan_score(tessera_answer_plan(answer)) == tessera_plan_score(plan));
+  tessera_answer_free(answer);
+  tessera_network_free(measured);
+  EXPECT(tessera_network_with_costs(network, kUnknown, strlen(kUnknown), "mine.csv", &measured,
+                                    &error) == TESSERA_BAD_INPUT);
+  EXPECT(measured == NULL && strcmp(tessera_error_file(error), "mine.csv") == 0);
+  tessera_error_free(error);
+  tessera_text_free(tiles);
+}
+
 int main(int argc, char** argv) {
   tessera_profile* profile = NULL;
   tessera_profile* small = NULL;
@@ -125,6 +148,7 @@ int main(int argc, char** argv) {
   EXPECT(error == NULL && tessera_answer_stopped(answer) == 0);
   EXPECT(tessera_answer_plan(answer) != NULL);
   test_plan(tessera_answer_plan(answer));
+  test_costs(network, profile, tessera_answer_plan(answer));
 
   /* A caller that knows the first fields only, with what follows undefined. */
   memset(&options, 0xff, sizeof options);

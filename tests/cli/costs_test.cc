@@ -93,6 +93,39 @@ TEST_F(CostsTest, PlansFollowMeasurements) {
   }
 }
 
+TEST_F(CostsTest, ASessionTakesThemForARequest) {
+  ASSERT_EQ(Plan({"--output", "tiles.csv"}).exit_code, 0);
+  const std::string quick = WithCycles(Read("tiles.csv"), 0.25);
+  Write("quick.csv", quick);
+  ASSERT_EQ(Plan({"--costs", "quick.csv", "--output", "plan.json"}).exit_code, 0);
+  nlohmann::json request = {{"method", "plan"},
+                            {"network", Shipped("examples/networks/patent_chain.yaml")},
+                            {"profile", Shipped("hw_profiles/edge_npu_64kib.yaml")}};
+  const std::string without = request.dump() + "\n";
+  request["costs"] = "quick.csv";
+  const std::string file = request.dump() + "\n";
+  request["costs"] = {{"text", quick}, {"name", "mine.csv"}};
+  const std::string text = request.dump() + "\n";
+  request["costs"] = {{"text", "operator,tile,engine,cycles\nconv9,1,npu,5\n"}};
+  const std::string unknown = request.dump() + "\n";
+  request["costs"] = {{"rows", 1}};
+  const std::string object = request.dump() + "\n";
+  const Outcome outcome =
+      Run({"serve", "--jsonl"}, without + file + text + without + unknown + object);
+  std::vector<nlohmann::json> answers;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) answers.push_back(ParseJson(line));
+  ASSERT_EQ(answers.size(), 6U);
+  EXPECT_EQ(answers[1].at("score"), CyclesIn(ReadJson("plan.json")));
+  EXPECT_LT(answers[1].at("score"), answers[0].at("score"));
+  EXPECT_EQ(answers[2], answers[1]);
+  EXPECT_EQ(answers[3], answers[0]);
+  EXPECT_EQ(answers[4].at("error").at("code"), "bad_input");
+  EXPECT_EQ(answers[4].at("error").at("line"), 2);
+  EXPECT_EQ(answers[5].at("error").at("code"), "bad_request");
+  EXPECT_EQ(answers[5].at("error").at("pointer"), "/costs");
+}
+
 TEST_F(CostsTest, AnEngineThatIsNotThereIsNamed) {
   Write("other.csv", "operator,tile,engine,cycles\nconv1,1x8x8x18,dsp,5\n");
   const Outcome outcome = Plan({"--costs", "other.csv"});
