@@ -101,6 +101,24 @@ std::optional<double> FieldOf(const std::string& part, const Json& document, con
   return NumberAt(fields, name);
 }
 
+// What an estimator reads.
+std::string DescriptionOf(const std::string& part, const Json& document, const Json& fields) {
+  Json json = {{"part", part}, {"fields", fields}, {"derived", Json::object()}};
+  for (const Derived& derived : kDerived) {
+    if (part.starts_with(derived.section))
+      json["derived"][std::string(derived.name)] = AsJson(derived.value(document, fields));
+  }
+  return json.dump();
+}
+
+// The complaint at a place.
+base::Diagnostic At(const base::Diagnostic& place, base::Diagnostic fault) {
+  fault.file = place.file;
+  fault.line = place.line;
+  fault.column = place.column;
+  return fault;
+}
+
 bool Matches(const AreaRule& rule, const std::string& part, const Json& document,
              const Json& fields) {
   return base::MatchesGlob(part, rule.part) &&
@@ -151,6 +169,12 @@ base::Expected<std::optional<double>> AreaModel::OfPart(const std::string& part,
     return Matches(each, part, document, fields);
   });
   if (rule == rules_.end()) return std::nullopt;
+  if (rule->estimator) {
+    const base::Expected<double> mm2 =
+        rule->estimator->AreaOf(DescriptionOf(part, document, fields));
+    if (mm2) return *mm2;
+    return base::Unexpected(At(rule->place, mm2.error()));
+  }
   const base::Expected<Interval> area =
       rule->mm2.Evaluate([&](std::string_view name) -> std::optional<Interval> {
         std::optional<double> number = FieldOf(part, document, fields, name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/explore/estimator.h"
 #include "tessera/explore/expression.h"
 #include "tessera/explore/space.h"
 
@@ -32,7 +34,8 @@ struct AreaRule {
   std::string part;                                             // "memories.sram", "engines.*"
   std::vector<std::pair<std::string, double>> conditions = {};  // fields that must have this value
   Expression mm2;
-  base::Diagnostic place = {};  // where it is stated, without a message
+  std::shared_ptr<Estimator> estimator = {};  // in place of the expression
+  base::Diagnostic place = {};                // where it is stated, without a message
 };
 
 // The area of one part.

@@ -245,7 +245,9 @@ class Merging {
     if (!spec) return base::Unexpected(spec.error());
     const base::Expected<std::vector<Point>> points = spec->space.Enumerate();
     if (!points) return base::Unexpected(points.error());
+    const KeptEstimates estimates(*spec, output, options_.canceller);
     const base::Expected<std::vector<double>> areas = FindAreas(*spec, *points);
+    if (options_.canceller.IsCancelled()) return std::optional<Json>();
     if (!areas) return base::Unexpected(areas.error());
     if (DigestOf(*spec, *points, *areas, stored.plan_all) != stored.digest) {
       base::Diagnostic fault = Complaint(

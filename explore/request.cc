@@ -23,8 +23,11 @@ std::string DigestOfRequest(const Spec& spec, const Request& request,
                             const std::vector<Point>& points, const std::vector<double>& areas) {
   std::string digest = DigestOf(spec, points, areas, request.plan_all);
   Json rules = Json::array();
-  for (const AreaRule& rule : spec.area.Rules())
-    rules.push_back({rule.part, rule.conditions, rule.mm2.Text()});
+  for (const AreaRule& rule : spec.area.Rules()) {
+    const bool is_command = rule.estimator != nullptr;
+    rules.push_back({rule.part, rule.conditions,
+                     is_command ? "command: " + rule.estimator->Command() : rule.mm2.Text()});
+  }
   Json bases = Json::array();
   for (const BaseProfile& base : spec.space.Bases()) bases.push_back(base.document);
   Json more = Json::object();
@@ -86,7 +89,9 @@ base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
   if (auto fault = FaultFor(spec, request)) return base::Unexpected(*fault);
   const base::Expected<std::vector<Point>> points = spec.space.Enumerate();
   if (!points) return base::Unexpected(points.error());
+  const KeptEstimates estimates(spec, store, options.canceller);
   const base::Expected<std::vector<double>> areas = FindAreas(spec, *points);
+  if (options.canceller.IsCancelled()) return std::optional<Json>();
   if (!areas) return base::Unexpected(areas.error());
   const std::string digest = DigestOfRequest(spec, request, *points, *areas);
   const bool is_front = !request.relax && request.least.empty();

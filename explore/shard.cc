@@ -85,7 +85,9 @@ class Shard {
   base::Expected<std::optional<ShardReport>> Run(const std::string& text) {
     const base::Expected<std::vector<Point>> points = spec_.space.Enumerate();
     if (!points) return base::Unexpected(points.error());
+    const KeptEstimates estimates(spec_, store_, options_.canceller);
     const base::Expected<std::vector<double>> areas = FindAreas(spec_, *points);
+    if (options_.canceller.IsCancelled()) return std::optional<ShardReport>();
     if (!areas) return base::Unexpected(areas.error());
     const std::string digest = DigestOf(spec_, *points, *areas, options_.plan_all);
     Register(digest, text);

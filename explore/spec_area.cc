@@ -3,6 +3,7 @@
 #include "tessera/explore/spec_area.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string_view>
 
@@ -69,8 +70,15 @@ void AreaReader::ReadRule(const std::string& part, const YamlNode& node, AreaMod
                               "one of " + base::Join(views) + ", with * for any characters",
                               base::DidYouMean(part, views));
   }
-  AreaRule rule{part, {}, ReadExpression(node), node.Located("")};
-  vocabulary_.Check(node, rule.mm2, Vocabulary::Among::kSpace, NamesFor(part));
+  AreaRule rule{part, {}, {}, {}, node.Located("")};
+  if (node.IsMap()) {
+    node.OnlyKeys({"command"});
+    rule.estimator = std::make_shared<Estimator>(
+        node.At("command").Text(), std::filesystem::absolute(folder_).lexically_normal().string());
+  } else {
+    rule.mm2 = ReadExpression(node);
+    vocabulary_.Check(node, rule.mm2, Vocabulary::Among::kSpace, NamesFor(part));
+  }
   model.Add(std::move(rule));
 }
 

@@ -24,6 +24,7 @@ struct sqlite3;
 //     networks  digest, file, import                                 where the networks are
 //     results   specification, document                              finished explorations
 //     analyses  question, document                                   answers to other questions
+//     estimates folder, command, part, mm2                           areas from commands
 //
 // The key of an answer is a digest of network, profile, options and version, so an answer never
 // becomes wrong: another question has another key.

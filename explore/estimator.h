@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <tessera/call.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+
+// Areas from a command of the user: a wrapper of CACTI, a table of a foundry, a fitted model.
+namespace tessera::explore {
+
+class Store;
+struct Spec;
+
+// A command that reads a description of a part, JSON on one line, and writes its area in square
+// millimetres. It runs once for each description; answers are assumed not to change. Calls may come
+// from several threads.
+class Estimator {
+ public:
+  // `folder`: where the command runs, absolute.
+  Estimator(std::string command, std::string folder)
+      : command_(std::move(command)), folder_(std::move(folder)) {}
+
+  const std::string& Command() const { return command_; }
+  const std::string& Folder() const { return folder_; }
+
+  // The complaint has no place.
+  base::Expected<double> AreaOf(const std::string& description);
+
+  // An answer of an earlier process.
+  void Know(const std::string& description, double mm2);
+
+  std::map<std::string, double> Known() const;
+
+  // Ends a command that runs.
+  void SetCanceller(const Canceller& canceller) { canceller_ = canceller; }
+
+ private:
+  std::string command_;
+  std::string folder_;
+  Canceller canceller_;
+  mutable std::mutex mutex_;
+  std::map<std::string, double> known_;
+};
+
+// Takes the answers that the store has when it is made, and adds the new ones when it ends. In
+// between a cancellation ends the commands.
+class KeptEstimates {
+ public:
+  KeptEstimates(const Spec& spec, const Store& store, const Canceller& canceller);
+  ~KeptEstimates();
+  KeptEstimates(const KeptEstimates&) = delete;
+  KeptEstimates& operator=(const KeptEstimates&) = delete;
+
+ private:
+  std::vector<std::shared_ptr<Estimator>> estimators_;
+  const Store& store_;
+};
+
+}  // namespace tessera::explore
