@@ -65,14 +65,16 @@ int Start(const std::string& command, const std::string& folder, FILE* input, FI
   return error;
 }
 
-// The status of the child once it ended; nullopt if it was killed.
+// The status of the child once it ended; nullopt if it was killed, or if another part of the
+// process took its status.
 std::optional<int> Await(pid_t child, Clock::time_point deadline,
                          const std::function<bool()>& stops) {
   constexpr auto kLeast = std::chrono::microseconds(200);
   constexpr auto kMost = std::chrono::milliseconds(20);
   Clock::duration pause = kLeast;
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
     if (Clock::now() >= deadline || stops()) {
       kill(-child, SIGKILL);
       waitpid(child, &status, 0);
@@ -81,7 +83,7 @@ std::optional<int> Await(pid_t child, Clock::time_point deadline,
     std::this_thread::sleep_for(pause);
     pause = std::min<Clock::duration>(2 * pause, kMost);
   }
-  return status;
+  return ended == child ? std::optional(status) : std::nullopt;
 }
 
 }  // namespace
@@ -98,8 +100,11 @@ Expected<std::string> RunCommand(const std::string& command, const std::string& 
   pid_t child = 0;
   if (const int error = Start(command, folder, in.get(), out.get(), child); error != 0)
     return Refuse(std::string("the command cannot start: ") + std::strerror(error));
-  const std::optional<int> status = Await(child, Clock::now() + most, stops);
+  const Clock::time_point deadline = Clock::now() + most;
+  const std::optional<int> status = Await(child, deadline, stops);
   if (!status && stops()) return Refuse("the command was stopped");
+  if (!status && Clock::now() < deadline)
+    return Refuse("the exit code of the command is not known");
   if (!status)
     return Refuse("the command took more than " +
                   std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +

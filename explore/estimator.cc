@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -83,8 +84,17 @@ KeptEstimates::KeptEstimates(const Spec& spec, const Store& store, const Cancell
   }
 }
 
+// Where memory runs out, a later run asks again.
 KeptEstimates::~KeptEstimates() {
   if (estimators_.empty()) return;
+  try {
+    Keep();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void KeptEstimates::Keep() const {
   store_.Begin();
   for (const auto& estimator : estimators_) {
     for (const auto& [description, mm2] : estimator->Known())

@@ -60,6 +60,8 @@ class KeptEstimates {
   KeptEstimates& operator=(const KeptEstimates&) = delete;
 
  private:
+  void Keep() const;
+
   std::vector<std::shared_ptr<Estimator>> estimators_;
   const Store& store_;
 };
