@@ -144,6 +144,13 @@ std::string_view Shortened(std::string_view text, size_t most) {
   return text.substr(0, most);
 }
 
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
 std::string EscapeMarkup(std::string_view text) {
   std::string escaped;
   for (const char c : Printable(text)) {

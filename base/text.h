@@ -28,6 +28,9 @@ std::string Printable(std::string_view text, std::string_view kept = "");
 // The first `most` bytes of the text, or fewer so that no UTF-8 sequence is cut.
 std::string_view Shortened(std::string_view text, size_t most);
 
+// The text without spaces, tabs and line breaks at its ends.
+std::string_view Trimmed(std::string_view text);
+
 // Text for XML and HTML, between tags or inside double quotes: Printable (base/text.h) with markup
 // escaped.
 std::string EscapeMarkup(std::string_view text);

@@ -315,7 +315,6 @@ class ExploreCommand final : public Command {
   ExitCode Describe(Console& console, const Spec& spec, const Store& store) const {
     const base::Expected<std::vector<explore::Point>> points = spec.space.Enumerate();
     if (!points) return console.Refuse(points.error());
-    const explore::KeptEstimates estimates(spec, store, Canceller());
     if (const auto areas = explore::FindAreas(spec, *points); !areas)
       return console.Refuse(areas.error());
     explore::Planner planner(spec, *points, store, {.threads = threads_.Get()});

@@ -23,13 +23,6 @@ namespace {
 constexpr std::chrono::seconds kMostTime{60};
 constexpr size_t kMostShown = 80;  // bytes of an answer that is no number
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
-}
-
 }  // namespace
 
 base::Expected<double> Estimator::AreaOf(const std::string& description) {
@@ -43,7 +36,7 @@ base::Expected<double> Estimator::AreaOf(const std::string& description) {
     fault.hint = "the command is '" + command_ + "', and its input " + description;
     return base::Unexpected(fault);
   }
-  const std::string_view answer = Trimmed(*output);
+  const std::string_view answer = base::Trimmed(*output);
   const std::optional<double> mm2 = ParseQuantity(answer);
   if (mm2 && std::isfinite(*mm2) && *mm2 >= 0) return known_[description] = *mm2;
   fault.message = "the command gives no area";

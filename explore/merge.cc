@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tessera/explore/attempts.h"
+#include "tessera/explore/estimator.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"

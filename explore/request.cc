@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/explore/adaptive.h"
+#include "tessera/explore/estimator.h"
 #include "tessera/explore/least.h"
 #include "tessera/explore/marginal.h"
 #include "tessera/explore/objectives.h"

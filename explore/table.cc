@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/base/text.h"
 #include "tessera/explore/expression.h"
 
 namespace tessera::explore {
@@ -15,12 +16,7 @@ std::vector<std::string> CellsOf(std::string_view line) {
   std::vector<std::string> cells;
   while (true) {
     const size_t comma = line.find(',');
-    std::string_view cell = line.substr(0, comma);
-    const size_t begin = cell.find_first_not_of(" \t\r");
-    cell = begin == std::string_view::npos
-               ? ""
-               : cell.substr(begin, cell.find_last_not_of(" \t\r") - begin + 1);
-    cells.emplace_back(cell);
+    cells.emplace_back(base::Trimmed(line.substr(0, comma)));
     if (comma == std::string_view::npos) return cells;
     line.remove_prefix(comma + 1);
   }

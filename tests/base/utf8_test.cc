@@ -61,6 +61,13 @@ TEST(Printable, IsPrintableItself) {
   EXPECT_TRUE(IsUtf8(once));
 }
 
+TEST(Trimmed, HasNoSpacesAtItsEnds) {
+  EXPECT_EQ(Trimmed(" \ta b\r\n"), "a b");
+  EXPECT_EQ(Trimmed("ab"), "ab");
+  EXPECT_EQ(Trimmed(" \n"), "");
+  EXPECT_EQ(Trimmed(""), "");
+}
+
 TEST(Shortened, CutsBetweenCharacters) {
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abc", 2), "ab");

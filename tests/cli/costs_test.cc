@@ -110,12 +110,15 @@ TEST_F(CostsTest, ASessionTakesThemForARequest) {
   const std::string unknown = request.dump() + "\n";
   request["costs"] = {{"rows", 1}};
   const std::string object = request.dump() + "\n";
+  request["costs"] = "quick.csv";
+  request["method"] = "evaluate";
+  const std::string evaluated = request.dump() + "\n";
   const Outcome outcome =
-      Run({"serve", "--jsonl"}, without + file + text + without + unknown + object);
+      Run({"serve", "--jsonl"}, without + file + text + without + unknown + object + evaluated);
   std::vector<nlohmann::json> answers;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) answers.push_back(ParseJson(line));
-  ASSERT_EQ(answers.size(), 6U);
+  ASSERT_EQ(answers.size(), 7U);
   EXPECT_EQ(answers[1].at("score"), CyclesIn(ReadJson("plan.json")));
   EXPECT_LT(answers[1].at("score"), answers[0].at("score"));
   EXPECT_EQ(answers[2], answers[1]);
@@ -124,6 +127,7 @@ TEST_F(CostsTest, ASessionTakesThemForARequest) {
   EXPECT_EQ(answers[4].at("error").at("line"), 2);
   EXPECT_EQ(answers[5].at("error").at("code"), "bad_request");
   EXPECT_EQ(answers[5].at("error").at("pointer"), "/costs");
+  EXPECT_EQ(answers[6].at("profiles").at(0).at("metrics"), answers[1].at("metrics"));
 }
 
 TEST_F(CostsTest, AnEngineThatIsNotThereIsNamed) {

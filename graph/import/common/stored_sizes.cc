@@ -17,12 +17,6 @@ namespace {
 constexpr int64_t kMostBytes = int64_t{1} << 56;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 struct SizeFault {
   std::string message;
   std::string expected;
@@ -42,8 +36,8 @@ class SizeReader {
     const size_t comma = line.rfind(',');
     if (comma == std::string_view::npos)
       return SizeFault{"a line without a comma", "tensor,bytes", "", 0};
-    const std::string name(Trim(line.substr(0, comma)));
-    const std::string_view number = Trim(line.substr(comma + 1));
+    const std::string name(base::Trimmed(line.substr(0, comma)));
+    const std::string_view number = base::Trimmed(line.substr(comma + 1));
     const auto found = constants_.find(name);
     if (found == constants_.end()) {
       std::vector<std::string_view> names;
@@ -79,9 +73,9 @@ base::Expected<void> ReadStoredSizes(std::string_view csv, const std::string& fi
   for (int line = 1; !csv.empty(); ++line) {
     const std::string_view text = csv.substr(0, csv.find('\n'));
     csv.remove_prefix(std::min(text.size() + 1, csv.size()));
-    if (Trim(text).empty()) continue;
+    if (base::Trimmed(text).empty()) continue;
     std::optional<SizeFault> fault;
-    if (header && Trim(text) != "tensor,bytes")
+    if (header && base::Trimmed(text) != "tensor,bytes")
       fault = SizeFault{"another header", "tensor,bytes", "", 0};
     if (!header) fault = reader.Take(text);
     header = false;
@@ -92,7 +86,7 @@ base::Expected<void> ReadStoredSizes(std::string_view csv, const std::string& fi
     diagnostic.column = static_cast<int>(fault->column) + 1;
     diagnostic.message = fault->message;
     diagnostic.expected = fault->expected;
-    diagnostic.found = std::string(Trim(text));
+    diagnostic.found = std::string(base::Trimmed(text));
     diagnostic.hint = fault->hint;
     diagnostic.excerpt = base::LineOf(whole, line);
     return base::Unexpected(std::move(diagnostic));
