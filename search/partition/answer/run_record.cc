@@ -91,7 +91,7 @@ plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
   paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::OtherOrderLimits{},
                             threads, {}, {});
-  singles.DecideSingles(never);
+  singles.DecideSingles(never, paths::PathSearch::Persistence::kToTheEnd);
   if (never.HasCutOff()) throw std::bad_alloc();
   return AssembleBaseline(network.Context(), singles);
 }

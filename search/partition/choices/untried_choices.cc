@@ -317,8 +317,8 @@ void IntervalChoices::ReleaseHeld() {
   Release(context_->stop);
 }
 
-// Finds a choice that fits in little time, for single operators without a known one when a stop
-// came. First the shapes that a search begins with; all others only if none of those fits, and
+// Finds a choice that fits in little time, for a subgraph of the first plan that had none when a
+// stop came. First the shapes that a search begins with; all others only if none of those fits, and
 // further axes only if none at all fits.
 void IntervalChoices::ExpandInHaste() {
   expanded_ = std::make_unique<Expanded>(Grid(Cut()));

@@ -97,6 +97,7 @@ class Attempts {
     return fault_;
   }
 
+  bool HasPlan() const { return attempted_.best.has_value(); }
   Attempted Take() { return std::move(attempted_); }
 
  private:
@@ -326,20 +327,30 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     return found;
   }
   // If a layer-by-layer plan exists it is found, with any budget, and usually even after a stop.
-  if (paths.DecideSingles(context.stop)) {
+  using Persistence = paths::PathSearch::Persistence;
+  const bool knows_singles = paths.DecideSingles(context.stop, Persistence::kFewQueries);
+  if (knows_singles) {
     if (before.empty()) found.alone = answer::AssembleBaseline(context, paths);
-  } else if (known == Known::kPlan) {
+  } else if (context.stop.Requested() && known == Known::kPlan) {
     found.result.reason = "the search was stopped before a plan was found";
     return found;
-  } else {
-    paths.DecideSinglesInHaste();
   }
+  if (!constraints.IsEmpty()) paths.DecideShortest(context.stop);
+  if (paths.IsCutShort()) paths.DecideShortestInHaste();
   Attempts attempts(network, lower_bounds, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
   paths.FindBounds();
   if (auto fault = attempts.Run(options.effort * kCompletion)) return base::Unexpected(*fault);
+  if (!knows_singles && !attempts.HasPlan() && paths.IsCutShort()) {
+    paths.DecideShortestInHaste();
+    if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
+  }
   const Attempted attempted = attempts.Take();
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
+  // Those that were left, or were extended meanwhile.
+  const bool has_baseline = paths.DecideSingles(context.stop, Persistence::kToTheEnd);
+  if (has_baseline && before.empty() && !found.alone)
+    found.alone = answer::AssembleBaseline(context, paths);
   if (!attempted.best) {
     base::Expected<answer::PartitionResult> declined =
         Decline(network, options, paths, attempted, lower_bounds, search_limits);
@@ -348,9 +359,6 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     found.whatever_the_order = found.result.status == problem::Status::kUnsupported;
     return found;
   }
-  // Some were extended meanwhile.
-  const bool has_baseline = paths.DecideSingles(context.stop);
-
   plan::Plan plan = *attempted.best;
   paths.FormulateRefused(attempted.selection, answer::kMostRejected);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {

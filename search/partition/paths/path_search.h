@@ -179,13 +179,20 @@ class PathSearch {
   void FormulateSingles(const base::Stop& stop);
 
   // Also decides their choices until the best one fits, or none is left. Returns false if a stop or
-  // the work limit left some undecided, now or before. If all fit and constraints allow them,
-  // FindKnown has an answer from then on.
-  bool DecideSingles(const base::Stop& stop);
+  // the work limit left some undecided, now or before. If all fit and there are no constraints,
+  // FindKnown has an answer from then on. With kFewQueries, an operator that does not fit alone
+  // after some queries is left undecided too: they may take longer than the rest of the search.
+  enum class Persistence : uint8_t { kFewQueries, kToTheEnd };
+  bool DecideSingles(const base::Stop& stop, Persistence persistence);
 
-  // If some are undecided: finds a choice that fits for each of them, if a short search finds one
+  // Under constraints: decides in the same way, with few queries, the shortest subgraphs that they
+  // permit, with nothing kept that they do not require. FindKnown composes its answer of them.
+  void DecideShortest(const base::Stop& stop);
+
+  // If some of these are undecided (without constraints they are the single operators): finds a
+  // choice that fits for each of them, if a short search finds one
   // (IntervalChoices::ExpandInHaste). Ends at one for which it finds none.
-  void DecideSinglesInHaste();
+  void DecideShortestInHaste();
 
   // The best choice of an interval by itself that is not known to be impossible; nullopt if there
   // is none.
@@ -251,6 +258,12 @@ class PathSearch {
 
   Tally TallyOf(std::span<const size_t> intervals) const;
   void Account(const Tally& before, const Tally& after);
+  std::vector<size_t> Shortest() const;
+  void FormulateAll(std::vector<size_t> open, const base::Stop& stop);
+  bool DecideBest(const std::vector<size_t>& intervals, const base::Stop& stop,
+                  Persistence persistence);
+  bool DecideUntilOneFits(choices::IntervalChoices& choices, const base::Stop& stop,
+                          Persistence persistence);
   int64_t RunOn(std::span<const size_t> intervals, const Tasks& tasks);
   void Run(const Tasks& tasks) const;
   void Report() const;
@@ -262,7 +275,7 @@ class PathSearch {
   std::function<void(std::string_view)> progress_;
   Tally done_;  // on all intervals
   bool has_spent_ = false;
-  bool has_hurried_ = false;  // single operators have choices of a short search
+  bool has_hurried_ = false;  // some intervals have choices of a short search
 };
 
 }  // namespace tessera::search::partition::paths

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -16,6 +17,9 @@ namespace {
 // largest.
 constexpr size_t kMostLarger = 128;
 
+// Queries about one operator, or one of the shortest subgraphs, before a search goes on without it.
+constexpr int kFewQueries = 16;
+
 // Intervals that are examined between two looks at what limits the work, on any number of threads.
 constexpr size_t kTogether = 4;
 
@@ -25,56 +29,90 @@ constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::millisecond
 }  // namespace
 
 void PathSearch::FormulateSingles(const base::Stop& stop) {
-  std::vector<size_t> open = lattice_.Singles();
+  FormulateAll(lattice_.Singles(), stop);
+}
+
+void PathSearch::FormulateAll(std::vector<size_t> open, const base::Stop& stop) {
   std::erase_if(open, [this](size_t index) { return ChoicesAt(index).IsFormulated(); });
   const size_t together = effort_.HasWorkLimit() ? kTogether : open.size();
   for (size_t first = 0; first < open.size() && !effort_.IsCutShort(); first += together) {
     const auto some = std::span(open).subspan(first, std::min(together, open.size() - first));
     Tasks tasks;
     for (const size_t index : some) {
-      choices::IntervalChoices& single = ChoicesAt(index);
-      tasks.emplace_back([&single, &stop] {
+      choices::IntervalChoices& choices = ChoicesAt(index);
+      tasks.emplace_back([&choices, &stop] {
         if (stop.Requested()) return;
-        if (!single.IsExpanded()) single.Expand(stop);
-        single.Formulate(stop);
+        if (!choices.IsExpanded()) choices.Expand(stop);
+        choices.Formulate(stop);
       });
     }
     effort_.AddWork(RunOn(some, tasks));
   }
 }
 
-bool PathSearch::DecideSingles(const base::Stop& stop) {
-  FormulateSingles(stop);
-  const std::vector<size_t> singles = lattice_.Singles();
-  bool all_formulated = true;
-  Tasks tasks;
-  for (const size_t index : singles) {
-    choices::IntervalChoices& single = ChoicesAt(index);
-    all_formulated = all_formulated && single.IsFormulated();
-    if (!single.IsFormulated()) continue;
-    tasks.emplace_back([this, &single, &stop] {
-      const bool had_every_axis = single.HasEveryAxis();
-      while (!stop.Requested()) {
-        const std::optional<size_t> best = BestSingle(single);
-        if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) return;
-        if (best) {
-          single.Decide(*best, stop);
-        } else if (single.HasEveryAxis() != had_every_axis ||
-                   single.Choices().size() > kMostExtended || single.Extend(kExtension) == 0) {
-          return;
-        }
-      }
-    });
-  }
-  RunOn(singles, tasks);
-  const bool decided = all_formulated && !has_hurried_ && !stop.Requested();
+bool PathSearch::DecideSingles(const base::Stop& stop, Persistence persistence) {
+  const bool decided = DecideBest(lattice_.Singles(), stop, persistence) && !has_hurried_ &&
+                       !stop.Requested();  // a report may request one
   Report();
   return decided;
 }
 
+std::vector<size_t> PathSearch::Shortest() const {
+  std::vector<size_t> shortest;
+  for (const LatticeInterval& interval : lattice_.Intervals()) {
+    const auto [first, last] = interval.choices.Interval();
+    const bool is_shortest = last - first + 1 == std::max(1, interval.inseparable);
+    if (interval.order == 0 && interval.is_allowed && interval.is_at_home && is_shortest)
+      shortest.push_back(interval.index);
+  }
+  return shortest;
+}
+
+void PathSearch::DecideShortest(const base::Stop& stop) {
+  DecideBest(Shortest(), stop, Persistence::kFewQueries);
+}
+
+bool PathSearch::DecideBest(const std::vector<size_t>& intervals, const base::Stop& stop,
+                            Persistence persistence) {
+  FormulateAll(intervals, stop);
+  std::atomic<bool> all_decided = true;
+  Tasks tasks;
+  for (const size_t index : intervals) {
+    choices::IntervalChoices& choices = ChoicesAt(index);
+    if (!choices.IsFormulated()) {
+      all_decided = false;
+      continue;
+    }
+    tasks.emplace_back([this, &choices, &stop, &all_decided, persistence] {
+      if (!DecideUntilOneFits(choices, stop, persistence)) all_decided = false;
+    });
+  }
+  RunOn(intervals, tasks);
+  return all_decided;
+}
+
+// Until one fits or none is left. False if something else ended it.
+bool PathSearch::DecideUntilOneFits(choices::IntervalChoices& choices, const base::Stop& stop,
+                                    Persistence persistence) {
+  const bool had_every_axis = choices.HasEveryAxis();
+  for (int queries = 0; !stop.Requested();) {
+    const std::optional<size_t> best = BestSingle(choices);
+    if (best && choices.Choices()[*best].verdict == choices::ChoiceStatus::kFits) return true;
+    if (persistence == Persistence::kFewQueries && queries == kFewQueries) return false;
+    if (best) {
+      choices.Decide(*best, stop);
+      ++queries;
+    } else if (choices.HasEveryAxis() != had_every_axis ||
+               choices.Choices().size() > kMostExtended || choices.Extend(kExtension) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // If one does not fit, the others are of no use. A deadline waits for a layer-by-layer plan; an
 // interrupt only for a moment.
-void PathSearch::DecideSinglesInHaste() {
+void PathSearch::DecideShortestInHaste() {
   using Clock = base::Stop::Clock;
   std::optional<Clock::time_point> interrupted;
   const auto fits = [this](size_t index) {
@@ -83,14 +121,14 @@ void PathSearch::DecideSinglesInHaste() {
       return choice.verdict == choices::ChoiceStatus::kFits;
     });
   };
-  std::vector<size_t> open = lattice_.Singles();
+  std::vector<size_t> open = Shortest();
   std::erase_if(open, fits);
   has_hurried_ = has_hurried_ || !open.empty();
   for (size_t first = 0; first < open.size(); first += kTogether) {
     const auto some = std::span(open).subspan(first, std::min(kTogether, open.size() - first));
     Tasks tasks;
     for (const size_t index : some)
-      tasks.emplace_back([&single = ChoicesAt(index)] { single.ExpandInHaste(); });
+      tasks.emplace_back([&choices = ChoicesAt(index)] { choices.ExpandInHaste(); });
     RunOn(some, tasks);
     if (!std::all_of(some.begin(), some.end(), fits)) return;
     if (!Context().stop.IsInterrupted()) continue;

@@ -110,6 +110,21 @@ TEST(PlanConstraints, LeaveTheBaselineAlone) {
   EXPECT_EQ(plan.subgraphs[1].tile, *small.tile);
 }
 
+// The search begins with the shortest subgraphs that constraints permit, so it has a plan however
+// little work it may do.
+TEST(PlanConstraints, LeaveAPlanToASearchThatIsCutOff) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized);
+  const plan::TileConfigConstraint small = {.tile = graph::tiling::TileShape{1, 2, 1, 4},
+                                            .weights = {},
+                                            .in_place = {},
+                                            .halo = {},
+                                            .addresses = {}};
+  partition::answer::PartitionOptions options =
+      Under({Subgraph(1, 1, small), Together(2, 3), Keep(ResultOf(Chain(4), 0))}, "peak");
+  options.most_work = 1;
+  EXPECT_THAT(FirstsOf(PlanUnder(Chain(4), profile, options)), ElementsAre(0, 1, 2));
+}
+
 TEST(PlanConstraints, KeepAndSpillBoundaries) {
   const graph::Graph graph = Chain(3);
   const Profile profile = SmallMachine(DmaSteps::kSerialized, 400);
