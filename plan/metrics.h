@@ -39,6 +39,9 @@ struct Metrics {
   int64_t unknown_work = 0;
   int64_t peak_bytes = 0;           // in the tile memory
   double peak_bytes_per_cycle = 0;  // off-chip bytes in the busiest step
+  // Bytes that tensors, constants and state occupy outside the tile memory. Of a subgraph: their
+  // sizes while it runs. Of a plan: the highest byte of each memory, plus one, all memories added.
+  int64_t off_chip_peak_bytes = 0;
   std::string bound_by;  // "compute", or the link that takes longest; "several" if parts differ
 };
 
@@ -57,7 +60,7 @@ struct MetricField {
 };
 
 // All fields except clock_hz and bound_by, in the order of JSON.
-inline constexpr std::array<MetricField, 10> kMetricFields = {{
+inline constexpr std::array<MetricField, 11> kMetricFields = {{
     {"latency_cycles", "cycles", &Metrics::latency_cycles},
     {"energy_pj", "an energy", &Metrics::energy_pj},
     {"energy_by_part", "an energy", &Metrics::energy_by_part},
@@ -68,6 +71,8 @@ inline constexpr std::array<MetricField, 10> kMetricFields = {{
     {"unknown_work", "operators of unknown work", &Metrics::unknown_work, Joining::kSum, true},
     {"peak_bytes", "bytes of peak", &Metrics::peak_bytes, Joining::kMaximum},
     {"peak_bytes_per_cycle", "a peak bandwidth", &Metrics::peak_bytes_per_cycle, Joining::kMaximum},
+    {"off_chip_peak_bytes", "bytes of off-chip peak", &Metrics::off_chip_peak_bytes,
+     Joining::kMaximum},
 }};
 
 // A metric that an objective may name. Its value is a field; that of a ratio is a field over
@@ -87,7 +92,7 @@ struct Metric {
   bool is_of_front = false;  // `--pareto` compares plans in it
 };
 
-inline constexpr std::array<Metric, 8> kMetrics = {{
+inline constexpr std::array<Metric, 9> kMetrics = {{
     {.name = "latency",
      .title = "latency",
      .unit = "cycles",
@@ -144,6 +149,12 @@ inline constexpr std::array<Metric, 8> kMetrics = {{
      .joining = Joining::kMaximum,
      .not_below_average_of = &Metrics::off_chip_bytes,
      .counts_work = true},
+    {.name = "off_chip_peak",
+     .title = "off-chip peak",
+     .unit = "bytes",
+     .shown_unit = "bytes",
+     .value = &Metrics::off_chip_peak_bytes,
+     .joining = Joining::kMaximum},
 }};
 
 constexpr size_t CountMetrics(Joining joining) {

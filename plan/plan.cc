@@ -7,9 +7,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/base/saturating.h"
+
 namespace tessera::plan {
 
 problem::Bytes PeakOf(const Home& home) { return problem::PeakOf(home.problem, home.allocation); }
+
+problem::Bytes OffChipPeakOf(std::span<const Home> homes) {
+  problem::Bytes bytes = 0;
+  for (const Home& home : homes) base::Accumulate(bytes, PeakOf(home));
+  return bytes;
+}
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -172,6 +173,9 @@ struct Home {
 
 // One past the highest byte in use of a home.
 problem::Bytes PeakOf(const Home& home);
+
+// The peaks of all homes added: Metrics::off_chip_peak_bytes of a plan.
+problem::Bytes OffChipPeakOf(std::span<const Home> homes);
 
 // The coverage of a search: whether all decisions of each kind were covered. A text states what was
 // left out and why. An empty text means that nothing was left out, or that bounds rule out a better

@@ -105,6 +105,8 @@ class Residents {
     const bool to_the_end = facts.network_output || usage.consumers.empty();
     if (facts.constant || facts.state || usage.producer > end) return std::nullopt;
     if (!to_the_end && usage.consumers.back() < begin) return std::nullopt;
+    const bool is_unused = usage.consumers.empty() && !facts.network_output && facts.next_of < 0;
+    if (is_unused && usage.producer >= 0) return std::nullopt;
     const size_t first = usage.producer < begin ? 0 : SubgraphOf(choices, usage.producer);
     const bool passes = to_the_end || usage.consumers.back() > end;
     const size_t last = passes ? choices.size() - 1 : SubgraphOf(choices, usage.consumers.back());

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/weighted_mean.h"
 
@@ -21,10 +23,23 @@ bool Close(double a, double b) {
   return std::abs(a - b) <= kTolerance * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
+// The sizes of all tensors outside the tile memory while each subgraph runs.
+std::vector<int64_t> OffChipBytes(const Plan& plan) {
+  std::vector<int64_t> bytes(plan.subgraphs.size());
+  for (const HomeStay& stay : FindHomeStays(plan)) {
+    if (stay.memory == plan.profile.tile_memory) continue;
+    for (problem::Step i = stay.subgraphs.lower; i < stay.subgraphs.upper; ++i) {
+      int64_t& here = bytes[static_cast<size_t>(i)];
+      here = base::CheckedAdd(here, stay.size).value_or(base::kMaxTotal);
+    }
+  }
+  return bytes;
+}
+
 class MetricsCheck {
  public:
   MetricsCheck(const Plan& plan, const Derivation& derivation, Findings& findings)
-      : plan_(plan), derivation_(derivation), findings_(findings) {}
+      : plan_(plan), derivation_(derivation), findings_(findings), off_chip_(OffChipBytes(plan)) {}
 
   void Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) CheckSubgraph(i);
@@ -62,6 +77,7 @@ class MetricsCheck {
     const Metrics& metrics = plan_.subgraphs[i].metrics;
     Metrics cost = derivation_.costs[i];
     cost.peak_bytes = PeakDuring(derivation_.trace.subgraph_steps[i]);
+    cost.off_chip_peak_bytes = off_chip_[i];
     const std::string where = fmt::format("subgraph {}", i);
     for (const MetricField& field : kMetricFields) {
       std::visit([&](auto member) { CheckField(where, field.noun, metrics.*member, cost.*member); },
@@ -129,6 +145,18 @@ class MetricsCheck {
     return peak;
   }
 
+  // The highest byte, plus one, of each home, added.
+  int64_t HighestBytesOfHomes() const {
+    int64_t sum = 0;
+    for (const Home& home : plan_.homes) {
+      int64_t end = 0;
+      for (size_t i = 0; i < home.problem.buffers.size(); ++i)
+        end = std::max(end, home.allocation.offsets[i] + home.problem.buffers[i].size);
+      sum = base::CheckedAdd(sum, end).value_or(base::kMaxTotal);
+    }
+    return sum;
+  }
+
   // Checks the sums over causes and over parts of the energy.
   void CheckParts(const std::string& where, const Metrics& metrics) {
     int64_t bytes = 0;
@@ -143,6 +171,7 @@ class MetricsCheck {
     Metrics sum;
     for (const Subgraph& subgraph : plan_.subgraphs) Accumulate(sum, subgraph.metrics);
     sum.peak_bytes = problem::PeakOf(plan_.problem, plan_.allocation);
+    sum.off_chip_peak_bytes = HighestBytesOfHomes();
     for (const MetricField& field : kMetricFields) CheckTotal(field, sum);
     Expect("its lower bounds", "operators of unknown work", plan_.lower_bounds.unknown_work,
            sum.unknown_work);
@@ -236,6 +265,7 @@ class MetricsCheck {
   const Plan& plan_;
   const Derivation& derivation_;
   Findings& findings_;
+  const std::vector<int64_t> off_chip_;  // by subgraph
 };
 
 }  // namespace

@@ -54,7 +54,8 @@ class _Calls:
         Args:
             minimize: a metric, or weights for a mean of metrics, each divided by its lower bound.
                 Metrics are "latency" (cycles), "energy" (pJ), "off_chip_bytes", "peak" (bytes),
-                "macs", "power" (mW), "bandwidth_peak" and "bandwidth_average" (bytes per cycle).
+                "macs", "power" (mW), "bandwidth_peak" and "bandwidth_average" (bytes per cycle),
+                "off_chip_peak" (bytes).
             limits: the greatest allowed value of metrics, in their units.
             max_operators: in one subgraph.
             keep_order: run operators in the order of the network.

@@ -11,6 +11,7 @@
 
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"
@@ -457,6 +458,7 @@ plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Prof
   plan::Metrics bounds =
       LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
   bounds.peak_bytes = FindPeakLowerBound(graph, profile).bytes;
+  bounds.off_chip_peak_bytes = encoder::program::BytesAtHomes(graph, profile).LeastPeak();
   return bounds;
 }
 

@@ -21,10 +21,13 @@ struct Tie {
   double peak = 0;  // bytes; the maximum over parts
 };
 
-// The position of the peak among plan::kMaximumMetrics. It depends on a placement; the others
-// follow from tiles.
+// The position of the peak among plan::kMaximumMetrics. It depends on a placement.
 inline constexpr size_t kPeakMaximum = 0;
 static_assert(plan::kMaximumMetrics[kPeakMaximum]->name == "peak");
+
+// The position of the off-chip peak. It depends on which tensors are kept on chip, not on tiles.
+inline constexpr size_t kOffChipPeakMaximum = 2;
+static_assert(plan::kMaximumMetrics[kOffChipPeakMaximum]->name == "off_chip_peak");
 
 // Positions in Cost::sums: of plan::kSummedMetrics; of the excesses and of the numerators of
 // plan::kRatioMetrics; of the latency, negated.
@@ -114,6 +117,11 @@ class Scale {
   bool MinimizesPeak() const { return maximum_weights_[kPeakMaximum] > 0; }
   bool LimitsPeak() const { return maximum_limits_[kPeakMaximum].has_value(); }
   double PeakLimit() const { return *maximum_limits_[kPeakMaximum]; }
+  bool LooksAtOffChipPeak() const {
+    return maximum_weights_[kOffChipPeakMaximum] > 0 || LimitsOffChipPeak();
+  }
+  bool LimitsOffChipPeak() const { return maximum_limits_[kOffChipPeakMaximum].has_value(); }
+  double OffChipPeakLimit() const { return *maximum_limits_[kOffChipPeakMaximum]; }
   bool WeighsRatios() const;
   bool WeighsOnlyRatios() const;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/objective.h"
@@ -29,6 +30,15 @@ encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vec
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
                                           const std::vector<int>& kept) {
   return {subgraph.interval, subgraph.tile, PolicyOf(subgraph, kept), subgraph.prefetch};
+}
+
+std::vector<problem::Bytes> OffChipPeaksOf(const graph::Graph& graph,
+                                           const hw_profiles::Profile& profile,
+                                           std::span<const plan::Subgraph> subgraphs,
+                                           const std::vector<int>& kept) {
+  std::vector<encoder::program::SubgraphChoice> choices;
+  for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(ChoiceOf(subgraph, kept));
+  return encoder::program::BytesAtHomes(graph, profile).DuringEach(choices);
 }
 
 namespace {
@@ -84,15 +94,19 @@ class PriceCheck {
 
   std::vector<Violation> Run() {
     const Simulator simulator(plan_.network, plan_.profile);
+    const std::vector<problem::Bytes> off_chip =
+        OffChipPeaksOf(plan_.network, plan_.profile, plan_.subgraphs, plan_.kept);
     Metrics totals;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       Metrics price =
           PriceOf(plan_.network, plan_.profile, simulator, plan_.subgraphs, i, plan_.kept);
       plan::Accumulate(totals, price);
       price.peak_bytes = plan_.subgraphs[i].metrics.peak_bytes;  // of the placement
+      price.off_chip_peak_bytes = off_chip[i];
       Compare(fmt::format("subgraph {}", i), plan_.subgraphs[i].metrics, price);
     }
     totals.peak_bytes = plan_.totals.peak_bytes;
+    totals.off_chip_peak_bytes = plan_.totals.off_chip_peak_bytes;
     Compare("the plan", plan_.totals, totals);
     const Metrics bounds = FindLowerBounds(plan_.network, plan_.profile);
     Compare("the lower bound", plan_.lower_bounds, bounds);

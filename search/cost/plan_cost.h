@@ -25,10 +25,16 @@ encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
 // Costs of a plan by simulation.
 
 // The cost of subgraph number `number`, given all subgraphs and the boundary tensors kept on chip.
-// The peak is not computed; it is 0. The network and the profile are those of the simulator.
+// The peaks are not computed; they are 0. The network and the profile are those of the simulator.
 plan::Metrics PriceOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const Simulator& simulator, std::span<const plan::Subgraph> subgraphs,
                       size_t number, const std::vector<int>& kept);
+
+// The off-chip peak of each subgraph.
+std::vector<problem::Bytes> OffChipPeaksOf(const graph::Graph& graph,
+                                           const hw_profiles::Profile& profile,
+                                           std::span<const plan::Subgraph> subgraphs,
+                                           const std::vector<int>& kept);
 
 // Whether two scores or energies differ by rounding only: by at most 1e-12 of their value, and by
 // less than one unit before the decimal point.

@@ -191,8 +191,11 @@ class Evaluator {
       if (const std::optional<std::string> collision = FindCollision(home.problem))
         return Declined(Status::kInfeasible, *collision);
     }
-    base::Expected<placement::HomePlacement> placed =
-        placement::PlaceHomes(std::move(homes), context_.engines, context_.budget, context_.stop);
+    base::Expected<placement::HomePlacement> placed = placement::PlaceHomes(
+        std::move(homes), context_.engines, context_.budget,
+        context_.scale.LooksAtOffChipPeak() ? placement::Lowering::kWithinBudget
+                                            : placement::Lowering::kLittle,
+        context_.stop);
     if (!placed) return base::Unexpected(placed.error());
     if (!placed->reason.empty()) return Declined(placed->status, placed->reason);
     joint_.homes = std::move(placed->homes);
@@ -234,6 +237,7 @@ class Evaluator {
     }
     plan::Plan plan = answer::AssemblePlan(context_, std::move(subgraphs), draft_.kept, joint_);
     if (auto declined = ShareByTiles(plan)) return *std::move(declined);
+    plan.score = context_.scale.ScoreOf(plan.totals);
     plan.lower_bounds = lower_bounds;
     plan.bound = context_.scale.ScoreOfBounds(lower_bounds);
     answer::ClaimNothing(plan);

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -213,6 +214,17 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   }
 }
 
+constexpr std::string_view kByTiles = "plans whose tensors fit at home only tile by tile";
+
+bool LimitsOffChipPeak(const plan::Objective& objective) {
+  return objective.limits.contains("off_chip_peak");
+}
+
+bool LooksAtOffChipPeak(const plan::Objective& objective) {
+  const auto weight = objective.weights.find("off_chip_peak");
+  return LimitsOffChipPeak(objective) || (weight != objective.weights.end() && weight->second > 0);
+}
+
 // Partition and tiles are those that were found for whole tensors at home. Without memory for more,
 // the plan stays as it is.
 std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& options,
@@ -226,6 +238,11 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
   place.threads = options.threads;
   const base::Expected<void> placed = placement::PlaceHomesByTiles(plan, {}, place);
   if (!placed) return placed.error();
+  if (LooksAtOffChipPeak(plan.objective)) {
+    const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
+    if (!scale) return scale.error();
+    answer::RateAnew(*scale, plan.lower_bounds, kByTiles, plan);
+  }
   const std::vector<plan::verify::Violation> violations = plan::verify::Validate(plan, 1);
   if (violations.empty()) {
     found = std::move(plan);
@@ -246,27 +263,29 @@ std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& opt
   return std::nullopt;
 }
 
-// The search considers whole tensors at home. Where homes do not hold all tensors at once, plans
-// that fit only by tiles are left out, so what is proven of whole tensors is not proven of these.
+// The search considers whole tensors at home. Where homes do not hold all tensors at once, or the
+// off-chip peak counts, plans that fit only by tiles are left out, so what is proven of whole
+// tensors is not proven of these.
 std::optional<base::Diagnostic> ClaimByTiles(const graph::Graph& network,
                                              const hw_profiles::Profile& profile,
+                                             const plan::Objective& objective,
                                              answer::PartitionResult& result) {
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
-  if (encoder::program::HomeCapacity(graph, profile).HoldsEverything() ||
+  const bool counts = result.plan ? LooksAtOffChipPeak(objective) : LimitsOffChipPeak(objective);
+  if ((encoder::program::HomeCapacity(graph, profile).HoldsEverything() && !counts) ||
       encoder::program::FindConstantOverflow(graph, profile))
     return std::nullopt;
   if (!result.plan) {
     if (result.status != problem::Status::kInfeasible) return std::nullopt;
     result.status = problem::Status::kUnknown;
     result.refutation.reset();
-    result.reason += "; plans whose tensors fit at home only tile by tile were not looked at";
+    result.reason += fmt::format("; {} were not looked at", kByTiles);
     return std::nullopt;
   }
   plan::Plan& plan = *result.plan;
   const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
   if (!scale) return scale.error();
-  answer::RateAnew(*scale, plan.lower_bounds, "plans whose tensors fit at home only tile by tile",
-                   plan);
+  answer::RateAnew(*scale, plan.lower_bounds, kByTiles, plan);
   result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
   return std::nullopt;
 }
@@ -303,11 +322,12 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
   };
   const auto finish = [&](base::Expected<answer::PartitionResult> result)
       -> base::Expected<answer::PartitionResult> {
-    if (result && options.off_chip != plan::OffChip::kWhole) {
-      if (auto fault = ClaimByTiles(network, profile, *result)) return base::Unexpected(*fault);
-    }
     if (result && result->plan && options.off_chip != plan::OffChip::kWhole) {
       if (auto fault = ShareByTiles(options, *result->plan)) return base::Unexpected(*fault);
+    }
+    if (result && options.off_chip != plan::OffChip::kWhole) {
+      if (auto fault = ClaimByTiles(network, profile, options.objective, *result))
+        return base::Unexpected(*fault);
     }
     if (result && result->plan && (result->plan->run.cut_off || stop.HasCutOff()))
       ClaimAfterStop(options.objective, stop.IsOutOfMemory(), *result);

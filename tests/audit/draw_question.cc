@@ -23,9 +23,9 @@ PlanRequest DrawPlanRequest(base::Random& random, int most_operators) {
 }
 
 plan::Objective DrawObjective(base::Random& random) {
-  static const std::array<std::string, 10> kMetrics = {
-      "latency",        "latency",        "latency", "energy", "energy",
-      "off_chip_bytes", "off_chip_bytes", "peak",    "macs",   "bandwidth_peak"};
+  static const std::array<std::string, 11> kMetrics = {
+      "latency", "latency", "latency",        "energy",        "energy",        "off_chip_bytes",
+      "peak",    "macs",    "bandwidth_peak", "off_chip_peak", "off_chip_bytes"};
   plan::Objective objective;
   objective.weights[OneOf(random, kMetrics)] = 1;
   if (random.Chance(0.2)) {

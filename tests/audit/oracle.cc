@@ -46,18 +46,21 @@ using problem::Status;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Latency, energy, off-chip bytes and MACs, which add up along a plan, and the peak bandwidth, the
-// maximum of its subgraphs.
-using Sums = std::array<double, 5>;
-constexpr std::array<std::string_view, 5> kSummed = {"latency", "energy", "off_chip_bytes", "macs",
-                                                     "bandwidth_peak"};
+// Latency, energy, off-chip bytes and MACs, which add up along a plan, and the peak bandwidth and
+// the off-chip peak, the maxima of its subgraphs. The off-chip peak of a whole plan is that of its
+// placement.
+constexpr size_t kOffChipPeak = 5;
+using Sums = std::array<double, 6>;
+constexpr std::array<std::string_view, 6> kSummed = {"latency", "energy",         "off_chip_bytes",
+                                                     "macs",    "bandwidth_peak", "off_chip_peak"};
 constexpr std::array<std::string_view, 2> kRatios = {"power", "bandwidth_average"};
 
 // Score, latency, energy, off-chip bytes, peak, compared in this order.
 using Rank = std::array<double, 5>;
 
 Sums Add(const Sums& a, const Sums& b) {
-  return {a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], std::max(a[4], b[4])};
+  return {a[0] + b[0], a[1] + b[1],          a[2] + b[2],
+          a[3] + b[3], std::max(a[4], b[4]), std::max(a[5], b[5])};
 }
 
 bool Precedes(const Rank& a, const Rank& b) {
@@ -329,15 +332,21 @@ class Oracle {
   }
 
   // A whole partition: homes, then the joint placement.
-  void Finish(Walking& walking, const std::vector<SubgraphChoice>& choices, const Sums& sums) {
+  void Finish(Walking& walking, const std::vector<SubgraphChoice>& choices, Sums sums) {
     Count();
     const auto program =
         encoder::program::BuildProgram(walking.network, question_.profile, choices);
     if (!program) return;
+    const bool lowers_homes = weights_[kOffChipPeak] > 0 || most_[kOffChipPeak] != kNever;
+    sums[kOffChipPeak] = 0;
     for (const encoder::program::HomeProblem& home :
          encoder::program::BuildHomes(walking.network, question_.profile, choices)) {
-      if (!Place(home.problem, home.problem.memories.front().capacity, false)) return;
+      const std::optional<Bytes> placed =
+          Place(home.problem, home.problem.memories.front().capacity, lowers_homes);
+      if (!placed) return;
+      sums[kOffChipPeak] += static_cast<double>(*placed);
     }
+    if (!IsWithinLimits(sums)) return;
     const bool minimise = peak_weight_ > 0 || breaks_ties_;
     const std::optional<Bytes> peak = Place(program->problem, capacity_, minimise);
     if (!peak) return;
@@ -348,6 +357,7 @@ class Oracle {
     totals.off_chip_bytes = static_cast<int64_t>(sums[2]);
     totals.macs = static_cast<int64_t>(sums[3]);
     totals.peak_bytes_per_cycle = sums[4];
+    totals.off_chip_peak_bytes = static_cast<int64_t>(sums[kOffChipPeak]);
     totals.peak_bytes = *peak;
     Rank rank = RankOf(sums, static_cast<double>(*peak));
     for (const auto& [ratio, weight] : ratio_weights_)
@@ -448,11 +458,37 @@ class Oracle {
     TileConfig config{.tile = tile, .policy = policy, .costs = {}, .problem = {}, .fits = {}};
     for (size_t i = 0; i < kSummed.size(); ++i)
       config.costs[i] = plan::ValueOf(metrics, std::string(kSummed[i]));
+    config.costs[kOffChipPeak] = BytesOffChip(walking, interval, policy.kept);
     config.problem = std::move(program->problem);
     config.low = search::allocate::FindBound(config.problem, 0).bytes;
     if (config.low > capacity_ || !IsWithinLimits(config.costs)) return;
     if (!seen.emplace(config.costs, problem::files::WriteProblem(config.problem)).second) return;
     configs.push_back(std::move(config));
+  }
+
+  // Of all tensors that some subgraph made or makes, or that were there before, and that are not
+  // read for the last time before this one.
+  double BytesOffChip(const Walking& walking, Interval interval,
+                      const std::vector<int>& kept) const {
+    double sum = 0;
+    for (int tensor = 0; tensor < static_cast<int>(walking.network.tensors.size()); ++tensor) {
+      const graph::Tensor& facts = walking.network.tensors[static_cast<size_t>(tensor)];
+      const graph::Usage& usage = walking.usages[static_cast<size_t>(tensor)];
+      const base::TensorRole role = graph::RoleIn(walking.network, usage, tensor, interval);
+      const bool is_lasting = facts.constant || facts.state;
+      const bool is_over = !is_lasting && !facts.network_output && !usage.consumers.empty() &&
+                           usage.consumers.back() < interval.first;
+      const bool is_unused = role == base::TensorRole::kBoundary && usage.consumers.empty();
+      if (usage.producer > interval.last || is_over || is_unused ||
+          role == base::TensorRole::kFeature ||
+          std::find(kept.begin(), kept.end(), tensor) != kept.end() ||
+          encoder::program::HomeOf(walking.network, question_.profile, tensor, role) ==
+              question_.profile.tile_memory)
+        continue;
+      sum += static_cast<double>(
+          encoder::program::BytesAtHome(walking.network, question_.profile, usage, tensor, role));
+    }
+    return sum;
   }
 
   std::vector<graph::tiling::TileShape> ShapesOf(const Graph& network, Interval interval) const {

@@ -127,6 +127,10 @@ void AddHome(Plan& plan, const std::vector<Resident>& residents) {
     home.problem.buffers.push_back(std::move(buffer));
     home.allocation.offsets.push_back(resident.offset);
     home.tensors.push_back(resident.tensor);
+    int64_t& end = plan.totals.off_chip_peak_bytes;
+    end = std::max(end, resident.offset + resident.size);
+    for (problem::Step s = resident.subgraphs.lower; s < resident.subgraphs.upper; ++s)
+      plan.subgraphs[static_cast<size_t>(s)].metrics.off_chip_peak_bytes += resident.size;
   }
   plan.homes = {std::move(home)};
 }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
@@ -42,30 +44,75 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 
 // When the program begins, the homes hold constants, states and network inputs; when it ends,
 // constants, states and network outputs. What they hold in between depends on the partition.
-std::optional<std::string> FindOverfullHome(const Plan& plan) {
+namespace {
+
+constexpr std::array<std::string_view, 3> kContents = {"constants and states",
+                                                       "constants, states and network inputs",
+                                                       "constants, states and network outputs"};
+using Contents = std::array<std::vector<HomeStay>, kContents.size()>;
+
+// By memory, without the tile memory.
+std::map<int, Contents> ContentsOfHomes(const Plan& plan) {
   Plan whole = plan;
   whole.subgraphs.assign(1, Subgraph());
   whole.subgraphs.front().interval = {0, static_cast<int>(plan.network.operators.size()) - 1};
-  constexpr std::array<std::string_view, 3> kContents = {"constants and states",
-                                                         "constants, states and network inputs",
-                                                         "constants, states and network outputs"};
-  std::map<int, std::array<int64_t, kContents.size()>> loads;  // by memory
+  std::map<int, Contents> homes;
   for (const HomeStay& stay : FindHomeStays(whole)) {
+    if (stay.memory == plan.profile.tile_memory) continue;
     const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(stay.tensor)];
     const bool stays = facts.constant || facts.state;
-    std::array<int64_t, kContents.size()>& load = loads[stay.memory];
-    if (stays) load[0] = Plus(load[0], stay.size);
-    if (stays || facts.network_input) load[1] = Plus(load[1], stay.size);
-    if (stays || facts.network_output) load[2] = Plus(load[2], stay.size);
+    Contents& home = homes[stay.memory];
+    if (stays) home[0].push_back(stay);
+    if (stays || facts.network_input) home[1].push_back(stay);
+    if (stays || facts.network_output) home[2].push_back(stay);
   }
-  for (const auto& [memory, load] : loads) {
-    if (memory == plan.profile.tile_memory) continue;
+  return homes;
+}
+
+int64_t LoadOf(const std::vector<HomeStay>& stays) {
+  int64_t load = 0;
+  for (const HomeStay& stay : stays) load = Plus(load, stay.size);
+  return load;
+}
+
+// No placement of these is lower. Each but the highest one ends at or below a multiple of what
+// divides all of their alignments, where the next one begins.
+int64_t LeastPeakOf(const std::vector<HomeStay>& stays, int64_t alignment_of_memory) {
+  int64_t divisor = 0;
+  for (const HomeStay& stay : stays)
+    divisor = std::gcd(divisor, std::lcm(stay.alignment, alignment_of_memory));
+  divisor = std::max<int64_t>(1, divisor);  // without tensors
+  int64_t sum = 0;
+  int64_t last_gap = 0;
+  for (const HomeStay& stay : stays) {
+    const int64_t gap = (divisor - stay.size % divisor) % divisor;
+    sum = Plus(sum, Plus(stay.size, gap));
+    last_gap = std::max(last_gap, gap);
+  }
+  return sum - last_gap;
+}
+
+int64_t LeastOffChipPeak(const Plan& plan) {
+  std::array<int64_t, kContents.size()> sums = {};
+  for (const auto& [memory, contents] : ContentsOfHomes(plan)) {
+    const int64_t alignment = HomeMemory(plan.profile, memory).alignment;
+    for (size_t i = 0; i < contents.size(); ++i)
+      sums[i] = Plus(sums[i], LeastPeakOf(contents[i], alignment));
+  }
+  return *std::max_element(sums.begin(), sums.end());
+}
+
+}  // namespace
+
+std::optional<std::string> FindOverfullHome(const Plan& plan) {
+  for (const auto& [memory, contents] : ContentsOfHomes(plan)) {
     const problem::Memory described = HomeMemory(plan.profile, memory);
     const int64_t free = FreeBytes(described, described.capacity);
-    for (size_t i = 0; i < load.size(); ++i) {
-      if (load[i] <= free) continue;
+    for (size_t i = 0; i < contents.size(); ++i) {
+      const int64_t load = LoadOf(contents[i]);
+      if (load <= free) continue;
       return fmt::format("{} take {} bytes of memory '{}', which has room for {}", kContents[i],
-                         load[i], described.name, free);
+                         load, described.name, free);
     }
   }
   return std::nullopt;
@@ -85,7 +132,8 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
           plan.network.operators[static_cast<size_t>(op)].id, bytes, room);
     }
   }
-  const Metrics least = LeastMetrics(plan, users);
+  Metrics least = LeastMetrics(plan, users);
+  least.off_chip_peak_bytes = LeastOffChipPeak(plan);
   for (const auto& [metric, limit] : plan.objective.limits) {
     const double bound = LowerBoundOf(least, *FindMetric(metric), plan.objective.limits);
     if (metric != "peak" && IsBeyond(bound, limit))

@@ -141,7 +141,8 @@ Bytes FreeRoomOf(const Plan& question) {
 Plan WithoutWhatPrefetchingChanges(Plan question) {
   if (question.run.prefetches) {
     std::erase_if(question.objective.limits, [](const auto& limit) {
-      return limit.first != "macs" && limit.first != "off_chip_bytes" && limit.first != "peak";
+      return limit.first != "macs" && limit.first != "off_chip_bytes" && limit.first != "peak" &&
+             limit.first != "off_chip_peak";
     });
   }
   return question;

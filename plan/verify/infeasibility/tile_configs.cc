@@ -226,8 +226,13 @@ bool SubgraphConfigs::HomesHold(size_t index) {
     if (stay.subgraphs.lower <= step && step < stay.subgraphs.upper)
       bytes = base::CheckedAdd(bytes, stay.size).value_or(base::kMaxTotal);
   }
+  const auto limit = probe_.objective.limits.find("off_chip_peak");
+  int64_t all = 0;
   for (size_t memory = 0; memory < load.size(); ++memory) {
     if (static_cast<int>(memory) == probe_.profile.tile_memory) continue;
+    all = base::CheckedAdd(all, load[memory]).value_or(base::kMaxTotal);
+    if (limit != probe_.objective.limits.end() && IsBeyond(static_cast<double>(all), limit->second))
+      return false;
     const problem::Memory described = HomeMemory(probe_.profile, static_cast<int>(memory));
     if (load[memory] > FreeBytes(described, described.capacity)) return false;
   }
@@ -241,7 +246,8 @@ bool SubgraphConfigs::IsBeyondLimits(const Metrics& metrics) const {
   return std::any_of(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
     const auto limit = probe_.objective.limits.find(std::string(metric.name));
     return limit != probe_.objective.limits.end() && metric.joining != Joining::kRatio &&
-           metric.name != "peak" && (known || metric.not_below_average_of == nullptr) &&
+           metric.name != "peak" && metric.name != "off_chip_peak" &&
+           (known || metric.not_below_average_of == nullptr) &&
            IsBeyond(ValueOf(metrics, metric), limit->second);
   });
 }

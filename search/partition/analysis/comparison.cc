@@ -189,9 +189,10 @@ bool HaveEqualSlices(const graph::Graph& network, const Profile& a, const Profil
 }
 
 // Metrics that do not depend on how long activities take, and on what they consume. Others may.
-constexpr std::array<std::string_view, 3> kWithoutTime = {"macs", "off_chip_bytes", "peak"};
-constexpr std::array<std::string_view, 4> kWithoutEnergy = {"latency", "macs", "off_chip_bytes",
-                                                            "peak"};
+constexpr std::array<std::string_view, 4> kWithoutTime = {"macs", "off_chip_bytes", "peak",
+                                                          "off_chip_peak"};
+constexpr std::array<std::string_view, 5> kWithoutEnergy = {"latency", "macs", "off_chip_bytes",
+                                                            "peak", "off_chip_peak"};
 
 bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -66,7 +66,7 @@ std::vector<Variant> VariantsOf(const Profile& profile) {
   return variants;
 }
 
-// Where its buffers lie costs nothing, so the peak stays.
+// Where its buffers lie costs nothing, so the peaks stay.
 plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
   const cost::Simulator simulator(plan.network, profile);
   plan::Metrics totals;
@@ -74,6 +74,7 @@ plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
     plan::Accumulate(totals,
                      cost::PriceOf(plan.network, profile, simulator, plan.subgraphs, i, plan.kept));
   totals.peak_bytes = plan.totals.peak_bytes;
+  totals.off_chip_peak_bytes = plan.totals.off_chip_peak_bytes;
   return totals;
 }
 

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/operator_order.h"
+#include "tessera/search/cost/plan_cost.h"
 
 namespace tessera::search::partition::answer {
 namespace {
@@ -109,9 +111,12 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
   plan.objective = context.scale.Objective();
   plan.subgraphs = std::move(subgraphs);
   plan.kept = std::move(kept);
+  const std::vector<Bytes> off_chip =
+      cost::OffChipPeaksOf(context.graph, context.profile, plan.subgraphs, plan.kept);
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
     plan::Metrics& metrics = plan.subgraphs[s].metrics;
     metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
+    metrics.off_chip_peak_bytes = off_chip[s];
     plan::Accumulate(plan.totals, metrics);
   }
   plan.problem = joint.program.problem;
@@ -121,6 +126,7 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
   plan.steps = joint.program.steps;
   plan.homes = joint.homes;
   plan.totals.peak_bytes = problem::PeakOf(plan.problem, plan.allocation);
+  plan.totals.off_chip_peak_bytes = plan::OffChipPeakOf(plan.homes);
   plan.score = context.scale.ScoreOf(plan.totals);
   return plan;
 }
@@ -169,7 +175,8 @@ bool HomesHold(const choices::SearchContext& context,
       encoder::program::BuildHomes(context.graph, context.profile, subgraphs);
   std::erase_if(homes, [](const auto& home) { return FitsInARow(home.problem); });
   const base::Expected<placement::HomePlacement> placed =
-      placement::PlaceHomes(std::move(homes), context.engines, context.budget, context.stop);
+      placement::PlaceHomes(std::move(homes), context.engines, context.budget,
+                            placement::Lowering::kLittle, context.stop);
   return placed && placed->reason.empty();
 }
 
@@ -178,13 +185,16 @@ bool HomesHold(const choices::SearchContext& context,
 plan::Baseline AssembleBaseline(const choices::SearchContext& context,
                                 const paths::PathSearch& paths) {
   plan::Baseline baseline;
+  const encoder::program::BytesAtHomes at_homes(context.graph, context.profile);
   std::vector<encoder::program::SubgraphChoice> subgraphs;
   for (int op = 0; op < paths.Lattice().Operators(); ++op) {
     const choices::IntervalChoices& single = paths.Lattice().Single(op).choices;
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
       const choices::Choice& choice = single.Choices()[*best];
-      plan::Accumulate(baseline.totals, MetricsOf(context, single, choice));
+      plan::Metrics metrics = MetricsOf(context, single, choice);
+      metrics.off_chip_peak_bytes = at_homes.LeastPeak(single.Interval(), {});
+      plan::Accumulate(baseline.totals, metrics);
       subgraphs.push_back(single.Tiles().Candidates()[choice.candidate].choice);
     } else {
       baseline.do_not_fit.push_back(op);

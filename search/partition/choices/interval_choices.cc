@@ -29,9 +29,13 @@ IntervalChoices::IntervalChoices(const SearchContext& context, graph::Interval i
     : context_(&context),
       interval_(interval),
       kept_(std::move(kept)),
+      off_chip_peak_(context.at_homes == nullptr
+                         ? 0
+                         : static_cast<double>(context.at_homes->LeastPeak(interval, kept_))),
       has_every_axis_(context.first_axes == nullptr ||
                       (context.previous != nullptr && context.previous->TileOf(interval))) {
   if (context.previous != nullptr) bound_.change = context.previous->LeastChange(interval, kept_);
+  SetOffChipPeak(bound_);
   if (constraints == nullptr) return;
   config_ = constraints->ConfigOf(interval);
   pins_ = constraints->PinsOf(interval, 0, context.TileMemory().name);
@@ -41,6 +45,12 @@ void IntervalChoices::SetBound(const plan::Metrics& bound) {
   const auto change = bound_.change;
   bound_ = context_->scale.BoundOf(bound);
   bound_.change = change;
+  SetOffChipPeak(bound_);
+}
+
+// Prices are shared by equal intervals, around which different tensors may lie off chip.
+void IntervalChoices::SetOffChipPeak(cost::Cost& cost) const {
+  cost.maxima[cost::kOffChipPeakMaximum] = off_chip_peak_;
 }
 
 graph::tiling::ShapeGrid IntervalChoices::Grid(const hw_profiles::Profile& cut) const {
@@ -238,6 +248,7 @@ void IntervalChoices::AddChoices(const std::map<TileConfig, TilePrice>& found, s
     choice.config = config;
     choice.peak_bytes = price.peak_bytes;
     choice.cost = price.cost;
+    SetOffChipPeak(choice.cost);
     choice.cost.change = ChangeOf(choice);
     choice.addition = addition;
   }
@@ -304,6 +315,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
     }
     choice.priced = known != expanded_->costs.end();
     if (choice.priced) choice.cost = known->second;
+    SetOffChipPeak(choice.cost);
     SetPeak(choice, candidates[i].lower_bound);
     choice.cost.change = ChangeOf(choice);
   }

@@ -305,11 +305,13 @@ class IntervalChoices {
   void Refine(const base::Stop& stop);
   void DecideByPeak(Choice& choice, const base::Stop& stop);
   void SetPeak(Choice& choice, problem::Bytes peak) const;
+  void SetOffChipPeak(cost::Cost& cost) const;
   void TakeAnswers();
 
   const SearchContext* context_;
   graph::Interval interval_;
   std::vector<int> kept_;
+  double off_chip_peak_;  // of every choice; 0 if the objective does not look at it
   cost::Cost bound_;
   const plan::TileConfigConstraint* config_ = nullptr;
   std::vector<tiling::PinnedBuffer> pins_;

@@ -13,6 +13,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
+#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
@@ -103,6 +104,8 @@ struct SearchContext {
   // The profile without the axes that are cut later, or nullptr if there are none.
   const hw_profiles::Profile* first_axes = nullptr;
   const EqualIntervals* equal_intervals = nullptr;  // nullptr: no prices are shared
+  // nullptr if the objective does not look at the off-chip peak
+  const encoder::program::BytesAtHomes* at_homes = nullptr;
 
   // Work that engines may do for results that every plan needs, however small the budget.
   static constexpr int64_t kLeastBudget = 20'000;

@@ -127,6 +127,10 @@ OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Or
       previous_(PreviousPlanOf(network_context.previous, graph_, network_context.profile)),
       first_axes_(hw_profiles::WithoutLaterAxes(network_context.profile)),
       equal_intervals_(EqualIntervalsOf(graph_, simulator_, network_context)),
+      at_homes_(
+          network_context.scale.LooksAtOffChipPeak()
+              ? std::make_optional<encoder::program::BytesAtHomes>(graph_, network_context.profile)
+              : std::nullopt),
       context_{.graph = graph_,
                .profile = network_context.profile,
                .simulator = simulator_,
@@ -137,7 +141,8 @@ OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Or
                .budget = network_context.budget,
                .previous = previous_ ? &*previous_ : nullptr,
                .first_axes = first_axes_ ? &*first_axes_ : nullptr,
-               .equal_intervals = equal_intervals_ ? &*equal_intervals_ : nullptr},
+               .equal_intervals = equal_intervals_ ? &*equal_intervals_ : nullptr,
+               .at_homes = at_homes_ ? &*at_homes_ : nullptr},
       constraints_(graph_, paths::InOrder(network_context.constraints, order_)),
       states_(graph_, network_context.profile, context_.Room(), network_context.keeping,
               constraints_),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
+#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -77,6 +78,7 @@ class OrderedNetwork {
   std::optional<choices::PreviousPlan> previous_;
   std::optional<hw_profiles::Profile> first_axes_;
   std::optional<choices::EqualIntervals> equal_intervals_;
+  std::optional<encoder::program::BytesAtHomes> at_homes_;
   choices::SearchContext context_;
   constraints::PlanConstraints constraints_;
   CutStates states_;

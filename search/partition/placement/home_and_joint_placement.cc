@@ -20,10 +20,10 @@
 
 namespace tessera::search::partition::placement {
 
-// Homes are large and their tensors few. A greedy order usually meets the bound, and no metric uses
-// the peak. So only little work is spent on lowering it, and none if addresses are
-// preferred or fixed. The whole budget, and at least that for results which every plan needs, may
-// be spent on finding a placement at all.
+// Homes are large and their tensors few. A greedy order usually meets the bound, and most
+// objectives do not use the peak. So only little work is spent on lowering it, and none if
+// addresses are preferred or fixed. The whole budget, and at least that for results which every
+// plan needs, may be spent on finding a placement at all.
 namespace {
 
 using problem::Result;
@@ -34,14 +34,16 @@ constexpr int64_t kLoweringBudget = 2'000;
 constexpr std::chrono::milliseconds kHomeGrace{200};
 
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
-                                 const base::Budget& budget, const base::Stop& stop) {
+                                 const base::Budget& budget, Lowering lowering,
+                                 const base::Stop& stop) {
   allocate::AllocateOptions options;
   const bool hinted = std::any_of(
       problem.buffers.begin(), problem.buffers.end(),
       [](const problem::Buffer& each) { return each.hint.has_value() || each.offset.has_value(); });
-  options.minimize = !hinted;
+  options.minimize = !hinted || lowering == Lowering::kWithinBudget;
   if (hinted) options.capacity = problem.memories.front().capacity;
-  options.budget.units = std::min(budget.units, kLoweringBudget);
+  options.budget.units =
+      lowering == Lowering::kLittle ? std::min(budget.units, kLoweringBudget) : budget.units;
   options.stop = &stop;
   base::Expected<Result> result = allocate::Allocate(problem, nullptr, 0, engines, options);
   if (!result || result->allocation || result->status != problem::Status::kUnknown) return result;
@@ -74,10 +76,10 @@ Obstacle ObstacleIn(const problem::Problem& problem) {
 
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
-                                         const base::Stop& stop) {
+                                         Lowering lowering, const base::Stop& stop) {
   HomePlacement placement;
   for (encoder::program::HomeProblem& home : problems) {
-    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, stop);
+    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, lowering, stop);
     if (!result) return base::Unexpected(result.error());
     if (!result->allocation) {
       placement.status = result->status;
@@ -159,6 +161,16 @@ JointPlacement RefusedAtHome(problem::Status status, const std::string& reason,
   refused.obstacle = std::move(obstacle);
   refused.fails_at_home = true;
   return refused;
+}
+
+// Gaps between tensors may exceed a limit that the tensors alone keep.
+std::optional<std::string> ExcessOfOffChipPeak(const choices::SearchContext& context,
+                                               std::span<const plan::Home> homes) {
+  if (!context.scale.LimitsOffChipPeak()) return std::nullopt;
+  const Bytes peak = plan::OffChipPeakOf(homes);
+  if (static_cast<double>(peak) <= context.scale.OffChipPeakLimit()) return std::nullopt;
+  return fmt::format("the addresses found for tensors at home take {} bytes, and {} are allowed",
+                     peak, context.scale.OffChipPeakLimit());
 }
 
 // The part of the program that is live at the step with the largest load.
@@ -268,10 +280,14 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
     tiling::FixOffsets(constraints.PinsIn(home.problem.memories.front().name), home.problem);
   }
   base::Expected<HomePlacement> homes =
-      PlaceHomes(std::move(home_problems), context.engines, context.budget, context.stop);
+      PlaceHomes(std::move(home_problems), context.engines, context.budget,
+                 context.scale.LooksAtOffChipPeak() ? Lowering::kWithinBudget : Lowering::kLittle,
+                 context.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty())
     return RefusedAtHome(homes->status, homes->reason, std::move(homes->obstacle));
+  if (auto excess = ExcessOfOffChipPeak(context, homes->homes))
+    return RefusedAtHome(problem::Status::kUnknown, *excess, std::nullopt);
   base::Expected<encoder::program::Program> program =
       encoder::program::BuildProgram(context.graph, context.profile, choices);
   if (!program) return base::Unexpected(program.error());

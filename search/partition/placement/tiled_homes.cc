@@ -88,6 +88,7 @@ base::Expected<void> PlaceHomesByTiles(plan::Plan& plan, const HomePins& pins,
   for (plan::Home& home : plan.homes) {
     if (auto fault = replacement.Replace(home)) return base::Unexpected(*std::move(fault));
   }
+  plan.totals.off_chip_peak_bytes = plan::OffChipPeakOf(plan.homes);
   return {};
 }
 

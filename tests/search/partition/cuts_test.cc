@@ -366,6 +366,7 @@ TEST(Scale, AMetricThatMayBe0CountsInItsUnit) {
 TEST(Scale, EveryMetricMayBeLimited) {
   plan::Metrics metrics;
   metrics.latency_cycles = metrics.off_chip_bytes = metrics.macs = metrics.peak_bytes = 10;
+  metrics.off_chip_peak_bytes = 10;
   metrics.energy_pj = metrics.peak_bytes_per_cycle = 10;
   metrics.clock_hz = 1e9;
   for (const plan::Metric& metric : plan::kMetrics) {

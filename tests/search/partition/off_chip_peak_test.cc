@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "exhaustive.h"
+#include "networks.h"
+#include "search_options.h"
+#include "tessera/encoder/program/bytes_at_homes.h"
+#include "tessera/plan/verify/validator.h"
+#include "tessera/search/partition/partition.h"
+#include "tessera/tests/search/cost/small_machine.h"
+
+// Plans whose tensors take few bytes outside the tile memory.
+namespace tessera::search {
+namespace {
+
+using hw_profiles::DmaSteps;
+using hw_profiles::Profile;
+
+partition::answer::PartitionOptions Asking(plan::Objective objective) {
+  partition::answer::PartitionOptions options = KeepingNothing(std::move(objective));
+  options.keeping = partition::paths::Keeping::kWherePossible;
+  return options;
+}
+
+plan::Objective AtMost(int64_t bytes) {
+  return {.weights = {{"latency", 1}}, .limits = {{"off_chip_peak", static_cast<double>(bytes)}}};
+}
+
+int64_t HomePeakOf(const plan::Plan& plan) {
+  return std::accumulate(
+      plan.homes.begin(), plan.homes.end(), int64_t{0},
+      [](int64_t sum, const plan::Home& home) { return sum + plan::PeakOf(home); });
+}
+
+// 64 bytes of input or of output, and three times 12 bytes of weights, are there in every plan. A
+// result of 64 bytes more is there unless it stays on chip.
+TEST(OffChipPeak, IsThatOfInputAndConstantsIfAllElseStaysOnChip) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized);
+  const auto found =
+      partition::SearchPartition(Chain(3), profile, Asking(Minimise("off_chip_peak")));
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->status, problem::Status::kOptimal);
+  EXPECT_EQ(found->plan->score, 64 + 36);
+  EXPECT_EQ(found->plan->lower_bounds.off_chip_peak_bytes, 64 + 36);
+  EXPECT_EQ(found->plan->totals.off_chip_peak_bytes, HomePeakOf(*found->plan));
+  EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
+  const auto apart = partition::SearchPartition(Chain(3), SmallMachine(DmaSteps::kSerialized, 100),
+                                                KeepingNothing(Minimise("off_chip_peak")));
+  ASSERT_TRUE(apart && apart->plan);
+  EXPECT_GE(apart->plan->score, 64 + 64 + 36);
+}
+
+// From the bound to the peak of the fastest plan: a plan is found from the least peak on, and none
+// exceeds the limit, though constants of 12 bytes take 16 with their alignment.
+TEST(OffChipPeak, LimitsAreKeptByAddresses) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 150);
+  profile.memories.front().alignment_bytes = 16;
+  const graph::Graph graph = Chain(4);
+  const auto least = partition::SearchPartition(graph, profile, Asking(Minimise("off_chip_peak")));
+  const auto fastest = partition::SearchPartition(graph, profile, Asking(Minimise("latency")));
+  ASSERT_TRUE(least && least->plan && fastest && fastest->plan);
+  ASSERT_EQ(least->status, problem::Status::kOptimal);
+  const int64_t lowest = least->plan->totals.off_chip_peak_bytes;
+  constexpr int64_t kSizes = 64 + 4 * 12;
+  ASSERT_GT(lowest, kSizes);
+  for (int64_t limit = kSizes; limit <= fastest->plan->totals.off_chip_peak_bytes + 1; ++limit) {
+    SCOPED_TRACE(limit);
+    const auto found = partition::SearchPartition(graph, profile, Asking(AtMost(limit)));
+    ASSERT_TRUE(found) << base::Format(found.error());
+    ASSERT_EQ(found->plan.has_value(), limit >= lowest) << found->reason;
+    EXPECT_LE(found->plan ? HomePeakOf(*found->plan) : 0, limit);
+  }
+}
+
+// What a home holds while a subgraph runs follows from the subgraph and from what is kept.
+TEST(OffChipPeak, OfSubgraphsIsWhatTheirHomesHold) {
+  int found = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto [graph, profile] = AnySubject(seed, {2, 6}, {60, 200});
+    const auto result = partition::SearchPartition(graph, profile, Asking(Minimise("latency")));
+    ASSERT_TRUE(result);
+    if (!result->plan) continue;
+    ++found;
+    const plan::Plan& plan = *result->plan;
+    const encoder::program::BytesAtHomes at_homes(plan.network, plan.profile);
+    for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+      const plan::Subgraph& subgraph = plan.subgraphs[i];
+      const auto step = static_cast<problem::Step>(i);
+      int64_t bytes = 0;
+      for (const plan::Home& home : plan.homes) {
+        for (const problem::Buffer& buffer : home.problem.buffers) {
+          const problem::Lifespan& life = buffer.lifespans.front();
+          if (life.lower <= step && step < life.upper) bytes += buffer.size;
+        }
+      }
+      EXPECT_EQ(subgraph.metrics.off_chip_peak_bytes, bytes);
+      EXPECT_EQ(at_homes.LeastPeak(subgraph.interval, plan.kept), bytes);
+      EXPECT_GE(bytes, i == 0 || i + 1 == plan.subgraphs.size() ? 1 : 0);
+    }
+    EXPECT_LE(at_homes.LeastPeak(), plan.totals.off_chip_peak_bytes);
+  }
+  EXPECT_GE(found, 20);
+}
+
+// The search counts whole tensors, so a plan whose tensors share bytes is optimal at its bound
+// alone, and that none keeps a limit is not known.
+TEST(OffChipPeak, OfTensorsThatShareBytesIsOptimalAtItsBoundAlone) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_peak"));
+  const auto whole = partition::SearchPartition(Chain(3), profile, options);
+  options.off_chip = plan::OffChip::kTileAware;
+  const auto shared = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(whole && whole->plan && shared && shared->plan);
+  const plan::Plan& plan = *shared->plan;
+  EXPECT_LT(plan.score, whole->plan->score);
+  EXPECT_EQ(plan.score, static_cast<double>(HomePeakOf(plan)));
+  EXPECT_EQ(plan.proven, plan.score <= plan.bound);
+  EXPECT_EQ(shared->status, plan.proven ? problem::Status::kOptimal : problem::Status::kFeasible);
+  EXPECT_TRUE(plan::verify::Validate(plan).empty());
+
+  options.objective = AtMost(plan.totals.off_chip_peak_bytes);
+  const auto limited = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(limited);
+  EXPECT_NE(limited->status, problem::Status::kInfeasible);
+  options.off_chip = plan::OffChip::kWhole;
+  const auto refused = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, problem::Status::kInfeasible);
+}
+
+}  // namespace
+}  // namespace tessera::search
