@@ -31,15 +31,16 @@
 //
 // Cost: one search more for the first kind; for the second, at most two for each limit and one for
 // the objective, only where there would be no plan. With a deadline, a search with limits has a
-// share of the time, so that the others have the rest. If it has found a plan by then, or the
-// others find none, the rest is for the same search from the beginning, with the answers of its
-// engines at hand.
+// share of the time, so that the others have the rest, each of them half of what is left. If it has
+// found a plan by then, or the others find none, the rest is for the same search from the
+// beginning, with the answers of its engines at hand.
 namespace tessera::search::partition {
 namespace {
 
 constexpr std::string_view kOthers =
     "plans that a search without the limits does not find; few of these were tried";
 constexpr double kShareWithLimits = 0.25;
+constexpr double kShareOfEach = 0.5;  // of the others, of the time that is left
 constexpr auto kAnyLatency = static_cast<double>(base::kMaxTotal);  // cycles
 
 // The metric that is minimised, if it is the only one and no ratio.
@@ -53,9 +54,10 @@ std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
   return metrics.size() == 1 && !is_ratio ? std::optional(metrics.front()) : std::nullopt;
 }
 
-// Prefetching moves transfers. Work, traffic and the peak of the tile memory do not fall.
+// Prefetching moves transfers. Work, traffic and what the memories hold do not fall.
 bool FallsByPrefetching(const std::string& metric) {
-  return metric != "macs" && metric != "off_chip_bytes" && metric != "peak";
+  return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
+         metric != "off_chip_peak";
 }
 
 class LimitSearch {
@@ -74,7 +76,10 @@ class LimitSearch {
     if (!is_open) return result;
     for (const plan::Objective& related : Related()) {
       if (asked_.IsStopped()) break;
-      base::Expected<answer::PartitionResult> found = Search(related, options_.stop);
+      const base::Stop in_part(
+          options_.stop == nullptr ? std::nullopt : options_.stop->Before(kShareOfEach),
+          options_.stop);
+      base::Expected<answer::PartitionResult> found = Search(related, &in_part);
       if (!found) return found;
       if (!found->plan || !asked_.KeepsLimits(*found->plan)) continue;
       if (auto fault = asked_.Claim(kOthers, *found)) return base::Unexpected(*fault);
@@ -149,9 +154,12 @@ class LimitSearch {
       if (std::find(metrics.begin(), metrics.end(), least) == metrics.end())
         metrics.push_back(std::move(least));
     }
-    // Most limits come from plans of least latency.
-    std::stable_partition(metrics.begin(), metrics.end(),
-                          [](const std::string& metric) { return metric == "latency"; });
+    // Most limits come from plans of least latency. The least peak takes the most time.
+    const auto turn_of = [](const std::string& metric) {
+      return metric == "latency" ? 0 : metric == "peak" ? 2 : 1;
+    };
+    std::stable_sort(metrics.begin(), metrics.end(),
+                     [&](const auto& a, const auto& b) { return turn_of(a) < turn_of(b); });
     std::vector<plan::Objective> related;
     for (const std::string& metric : metrics) {
       related.push_back(without);
