@@ -16,6 +16,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/memory_options.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/problem/files/problem_files.h"
@@ -44,6 +45,8 @@ class AllocCommand final : public Command {
            "  tessera alloc buffers.csv                              the least peak\n"
            "  tessera alloc buffers.csv --capacity 1048576           any placement that fits\n"
            "  tessera alloc buffers.csv --hw npu.yaml --minimize --output map.svg\n"
+           "  tessera alloc problem.json --capacity sram=384Ki --minimize=sram=2,tcm=1   several "
+           "memories\n"
            "  tessera alloc buffers.csv --gap 1%                     1 % above the bound is "
            "enough\n"
            "  tessera alloc buffers.csv --certificate proof          the least peak, and why not "
@@ -60,13 +63,10 @@ class AllocCommand final : public Command {
     app.add_option("file", file_,
                    "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
         ->required();
-    app.add_option("--capacity", capacity_, "Bytes of the (first) memory; suffixes as in 384Ki")
-        ->transform(ByteCount());
     app.add_option("--hw", profile_,
                    "Take the memory of this hardware profile: capacity, alignment, banks, modes; "
                    "and its rules");
-    CLI::Option* const minimize =
-        app.add_flag("--minimize", minimize_, "Look for the least peak within the capacity");
+    CLI::Option* const minimize = memories_.Declare(app);
     CLI::Option* const maximize =
         app.add_option("--maximize", maximize_,
                        "Place the buffers of greatest 'value' (a column of a CSV, a key in JSON) "
@@ -110,6 +110,10 @@ class AllocCommand final : public Command {
     base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_, lifetimes_.Get());
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
+    if (memories_.Objective() && certificate_.IsWanted()) {
+      console.Note("--certificate: of one memory alone; name the first one with --minimize=NAME");
+      return ExitCode::kUsage;
+    }
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
     return maximize_.empty() ? Solve(console, *input) : Choose(console, input->problem);
   }
@@ -124,7 +128,12 @@ class AllocCommand final : public Command {
         return fault;
       }
     }
-    return ChooseCandidate(input);
+    if (auto fault = ChooseCandidate(input)) return fault;
+    if (auto fault = memories_.ApplyTo(input.problem)) {
+      fault->file = file_;
+      return fault;
+    }
+    return std::nullopt;
   }
 
   std::optional<base::Diagnostic> ChooseCandidate(problem::files::ProblemDocument& input) {
@@ -149,8 +158,9 @@ class AllocCommand final : public Command {
     search_.LimitLast(stop);
     const InterruptGuard guard(stop);
     api::parts::AllocationCall call;
-    call.capacity = capacity_;
-    call.minimize = minimize_;
+    call.capacity = memories_.Capacity();
+    call.minimize = memories_.Minimizes();
+    call.objective = memories_.Objective();
     call.gap_ppm = gap_ppm_;
     call.budget = search_.budget;
     call.threads = threads_.Get();
@@ -170,6 +180,9 @@ class AllocCommand final : public Command {
     problem::files::AllocationDocument document;
     document.result = answer->result;
     document.capacity = answer->capacity;
+    document.peaks = answer->peaks;
+    document.score = answer->score;
+    document.score_bound = answer->score_bound;
     if (!candidate_.empty()) document.candidate = candidate_;
     document.seed = static_cast<int64_t>(search_.seed);
     const ExitCode saved =
@@ -188,7 +201,7 @@ class AllocCommand final : public Command {
   // --maximize.
   ExitCode Choose(Console& console, const problem::Problem& problem) {
     api::parts::ChoiceDocument document;
-    document.capacity = capacity_.value_or(problem.memories[0].capacity);
+    document.capacity = memories_.Capacity().value_or(problem.memories[0].capacity);
     if (document.capacity >= base::kMaxTotal) {
       console.Note("--maximize: expected a capacity, from --capacity, --hw or the file");
       return ExitCode::kUsage;
@@ -261,9 +274,8 @@ class AllocCommand final : public Command {
   }
 
   std::string file_;
-  std::optional<int64_t> capacity_;
+  MemoryOptions memories_;
   std::string profile_;
-  bool minimize_ = false;
   std::string maximize_;
   int64_t gap_ppm_ = 0;
   LifetimesOption lifetimes_;

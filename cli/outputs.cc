@@ -105,6 +105,12 @@ std::string DescribeAllocation(const problem::Problem& problem,
   text += fmt::format("lower bound  {}\n", report::Grouped(result.lower_bound));
   if (result.peak)
     text += fmt::format("gap          {}\n", report::Grouped(*result.peak - result.lower_bound));
+  for (const problem::MemoryPeak& each : document.peaks) {
+    text += fmt::format("memory       {}: peak {}, lower bound {}\n", base::Printable(each.memory),
+                        report::Grouped(each.peak), report::Grouped(each.lower_bound));
+  }
+  if (!document.peaks.empty())
+    text += fmt::format("score        {}, at least {}\n", document.score, document.score_bound);
   if (result.cost) text += fmt::format("cost         {}\n", report::Grouped(*result.cost));
   if (result.cost) text += fmt::format("least cost   {}\n", report::Grouped(result.least_cost));
   if (!result.engine.empty()) text += fmt::format("engine       {}\n", result.engine);

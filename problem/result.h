@@ -64,6 +64,14 @@ struct Result {
   Statistics statistics;
 };
 
+// The peak of one of several memories.
+struct MemoryPeak {
+  std::string memory;
+  Bytes peak = 0;
+  Bytes lower_bound = 0;
+  friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
+};
+
 // The highest byte used in `memory`, including guards, plus one; 0 if the memory is empty.
 Bytes PeakOf(const Problem& problem, const Allocation& allocation, int memory = 0);
 

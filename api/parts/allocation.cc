@@ -33,6 +33,43 @@ search::allocate::AllocateOptions OptionsOf(const problem::Problem& problem,
   return options;
 }
 
+base::Expected<problem::Result> Solve(const problem::Problem& problem, const EngineSet& engines,
+                                      const search::allocate::AllocateOptions& options) {
+  base::Expected<problem::Result> result =
+      search::allocate::Allocate(problem, nullptr, 0, engines.Pointers(), options);
+  if (!result || !result->peak) return result;
+  // Where the least peak was asked for, costs come second.
+  const Bytes capacity = options.minimize ? *result->peak : *options.capacity;
+  return search::allocate::FindCheapest(problem, *std::move(result), capacity, engines.Pointers(),
+                                        options.budget, *options.stop);
+}
+
+// The peaks of several memories.
+base::Expected<problem::Result> SolveMemories(const problem::Problem& problem,
+                                              const EngineSet& engines,
+                                              const search::allocate::AllocateOptions& options,
+                                              const search::allocate::PeakObjective& objective,
+                                              AllocationAnswer& answer) {
+  problem::Problem within = problem;
+  if (options.capacity) within.memories.front().capacity = *options.capacity;
+  const search::allocate::SolveMemory solve = [&](const problem::Problem& part, bool minimize,
+                                                  const base::Stop& part_stop) {
+    search::allocate::AllocateOptions of_part = options;
+    of_part.capacity.reset();
+    const Bytes stated = part.memories.front().capacity;
+    if (stated < base::kMaxTotal) of_part.capacity = stated;
+    of_part.minimize = minimize || !of_part.capacity;
+    of_part.stop = &part_stop;
+    return Solve(part, engines, of_part);
+  };
+  auto found = search::allocate::AllocateMemories(within, objective, solve, *options.stop);
+  if (!found) return base::Unexpected(found.error());
+  answer.peaks = std::move(found->peaks);
+  answer.score = found->score;
+  answer.score_bound = found->bound;
+  return std::move(found->result);
+}
+
 }  // namespace
 
 base::Expected<AllocationAnswer> FindAllocation(const problem::Problem& problem,
@@ -41,18 +78,17 @@ base::Expected<AllocationAnswer> FindAllocation(const problem::Problem& problem,
                                                 const base::Stop& stop) {
   const auto start = std::chrono::steady_clock::now();
   const search::allocate::AllocateOptions options = OptionsOf(problem, call, stop);
+  AllocationAnswer answer;
+  answer.capacity = options.capacity;
+  const bool has_several = problem.memories.size() > 1 && call.objective;
   base::Expected<problem::Result> result =
-      search::allocate::Allocate(problem, nullptr, 0, engines.Pointers(), options);
-  if (result && result->peak) {
-    // Where the least peak was asked for, costs come second.
-    const Bytes capacity = options.minimize ? *result->peak : *options.capacity;
-    result = search::allocate::FindCheapest(problem, *std::move(result), capacity,
-                                            engines.Pointers(), options.budget, stop);
-  }
+      has_several ? SolveMemories(problem, engines, options, *call.objective, answer)
+                  : Solve(problem, engines, options);
   if (!result) return base::Unexpected(result.error());
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
-  AllocationAnswer answer{*std::move(result), options.capacity, elapsed.count()};
+  answer.result = *std::move(result);
+  answer.search_ms = elapsed.count();
   if (answer.result.status == problem::Status::kInfeasible && call.explains) {
     const Bytes capacity = options.capacity.value_or(problem.memories[0].capacity);
     answer.result.explanation = ExplainInfeasible(problem, capacity, engines, call.budget, stop,

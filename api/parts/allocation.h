@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
@@ -15,6 +16,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
+#include "tessera/search/allocate/several_memories.h"
 
 // Addresses for the buffers of a Problem: what `tessera alloc` and tessera::Allocate share.
 namespace tessera::api::parts {
@@ -22,8 +24,11 @@ namespace tessera::api::parts {
 struct AllocationCall {
   std::optional<problem::Bytes> capacity;  // of the first memory; nullopt: that of the Problem
   bool minimize = false;                   // without a capacity the least peak is sought anyway
-  int64_t gap_ppm = 0;                     // search::allocate::AllocateOptions
-  std::optional<int64_t> budget;           // of each query to an engine
+  // If the Problem has several memories: which of their peaks are minimised. Otherwise the first
+  // one alone is.
+  std::optional<search::allocate::PeakObjective> objective = std::nullopt;
+  int64_t gap_ppm = 0;            // search::allocate::AllocateOptions
+  std::optional<int64_t> budget;  // of each query to an engine
   int threads = 1;
   bool explains = true;  // infeasible answers
   const problem::Ladder* ladder =
@@ -36,6 +41,10 @@ struct AllocationAnswer {
   problem::Result result;
   std::optional<problem::Bytes> capacity;  // within which it was sought; nullopt: none
   double search_ms = 0;                    // without the explanation
+  // with an objective, if there is an allocation: of each memory, and of the objective
+  std::vector<problem::MemoryPeak> peaks = {};
+  double score = 0;
+  double score_bound = 0;
 };
 
 // The best allocation that the engines find, first by peak if that is minimised, then by costs; or

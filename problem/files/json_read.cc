@@ -298,6 +298,17 @@ void ReadModes(const JsonValue& value, const Problem& problem, Allocation& alloc
   }
 }
 
+constexpr double kMostScore = 1e300;
+
+MemoryPeak ReadMemoryPeak(const JsonValue& value) {
+  JsonObject object = value.Object();
+  MemoryPeak peak;
+  peak.memory = object.Required("memory").String();
+  peak.peak = object.Integer("peak", kAddresses);
+  peak.lower_bound = object.Integer("lower_bound", kAddresses);
+  return peak;
+}
+
 AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& problem) {
   AllocationDocument document;
   Result& result = document.result;
@@ -312,6 +323,10 @@ AllocationDocument ReadAllocationObject(const JsonValue& root, const Problem& pr
     document.candidate = candidate.String();
   result.peak = ReadOptional(object, "peak", kAddresses);
   result.lower_bound = object.Integer("lower_bound", kAddresses, 0);
+  for (const JsonValue& each : object.Items("memories", Presence::kOptional))
+    document.peaks.push_back(ReadMemoryPeak(each));
+  document.score = object.Number("score", 0, kMostScore, 0);
+  document.score_bound = object.Number("score_bound", 0, kMostScore, 0);
   result.cost = ReadOptional(object, "cost", kAddresses);
   result.least_cost = object.Integer("least_cost", kAddresses, 0);
   result.engine = object.String("engine", "");

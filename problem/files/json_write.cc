@@ -252,6 +252,12 @@ std::string WriteAllocation(const Problem& problem, const AllocationDocument& do
   PutIf(json, "peak", result.peak);
   json["lower_bound"] = result.lower_bound;
   if (result.peak) json["gap"] = *result.peak - result.lower_bound;
+  for (const MemoryPeak& each : document.peaks) {
+    base::Append(json, "memories",
+                 {{"memory", each.memory}, {"peak", each.peak}, {"lower_bound", each.lower_bound}});
+  }
+  PutIf(!document.peaks.empty(), json, "score", document.score);
+  PutIf(!document.peaks.empty(), json, "score_bound", document.score_bound);
   PutIf(json, "cost", result.cost);
   if (result.cost) json["least_cost"] = result.least_cost;
   PutIf(!result.engine.empty(), json, "engine", result.engine);

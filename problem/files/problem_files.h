@@ -80,6 +80,11 @@ struct AllocationDocument {
   std::optional<std::string> candidate;  // of the ladder, if there is one
   std::optional<int64_t> seed;
   std::optional<double> time_ms;  // leave empty if the bytes must be the same in every run
+  // If several memories were minimised: the peak of each, what was minimised, and a lower bound of
+  // that.
+  std::vector<MemoryPeak> peaks = {};
+  double score = 0;
+  double score_bound = 0;
 };
 
 // Offsets refer to buffer ids and modes to names, so `problem` is needed to read them. An

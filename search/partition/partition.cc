@@ -10,7 +10,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,15 +23,13 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/limit_search.h"
-#include "tessera/search/partition/placement/tiled_homes.h"
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
+#include "tessera/search/partition/sharing_search.h"
 #include "tessera/search/partition/transfer_search.h"
 
 namespace tessera::search::partition {
 namespace {
-
-constexpr int64_t kUnitsForHomes = 20'000;  // of engines, to place tensors at home tile by tile
 
 std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
                                                 const hw_profiles::Profile& profile,
@@ -214,82 +211,6 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   }
 }
 
-constexpr std::string_view kByTiles = "plans whose tensors fit at home only tile by tile";
-
-bool LimitsOffChipPeak(const plan::Objective& objective) {
-  return objective.limits.contains("off_chip_peak");
-}
-
-bool LooksAtOffChipPeak(const plan::Objective& objective) {
-  const auto weight = objective.weights.find("off_chip_peak");
-  return LimitsOffChipPeak(objective) || (weight != objective.weights.end() && weight->second > 0);
-}
-
-// Partition and tiles are those that were found for whole tensors at home. Without memory for more,
-// the plan stays as it is.
-std::optional<base::Diagnostic> ShareByTiles(const answer::PartitionOptions& options,
-                                             plan::Plan& found) try {
-  plan::Plan plan = found;
-  off_chip::PlaceOptions place;
-  place.method = options.off_chip;
-  place.engines = options.engines;
-  place.budget = {std::min(options.budget.units, kUnitsForHomes)};
-  place.stop = options.stop;
-  place.threads = options.threads;
-  const base::Expected<void> placed = placement::PlaceHomesByTiles(plan, {}, place);
-  if (!placed) return placed.error();
-  if (LooksAtOffChipPeak(plan.objective)) {
-    const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
-    if (!scale) return scale.error();
-    answer::RateAnew(*scale, plan.lower_bounds, kByTiles, plan);
-  }
-  const std::vector<plan::verify::Violation> violations = plan::verify::Validate(plan, 1);
-  if (violations.empty()) {
-    found = std::move(plan);
-    return std::nullopt;
-  }
-  if (violations.front().kind == plan::verify::ViolationKind::kMemory) {
-    found.notes.push_back("tensors at home share no addresses tile by tile: " +
-                          violations.front().message);
-    return std::nullopt;
-  }
-  base::Diagnostic fault;
-  fault.message = "the placement by tiles is wrong";
-  fault.found = violations.front().message;
-  fault.hint = "this is a fault of the program, not of the input; please report it with the input";
-  return fault;
-} catch (const std::bad_alloc&) {
-  options.stop->NoteFailedAllocation();
-  return std::nullopt;
-}
-
-// The search considers whole tensors at home. Where homes do not hold all tensors at once, or the
-// off-chip peak counts, plans that fit only by tiles are left out, so what is proven of whole
-// tensors is not proven of these.
-std::optional<base::Diagnostic> ClaimByTiles(const graph::Graph& network,
-                                             const hw_profiles::Profile& profile,
-                                             const plan::Objective& objective,
-                                             answer::PartitionResult& result) {
-  const graph::Graph graph = encoder::program::WithHomes(network, profile);
-  const bool counts = result.plan ? LooksAtOffChipPeak(objective) : LimitsOffChipPeak(objective);
-  if ((encoder::program::HomeCapacity(graph, profile).HoldsEverything() && !counts) ||
-      encoder::program::FindConstantOverflow(graph, profile))
-    return std::nullopt;
-  if (!result.plan) {
-    if (result.status != problem::Status::kInfeasible) return std::nullopt;
-    result.status = problem::Status::kUnknown;
-    result.refutation.reset();
-    result.reason += fmt::format("; {} were not looked at", kByTiles);
-    return std::nullopt;
-  }
-  plan::Plan& plan = *result.plan;
-  const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
-  if (!scale) return scale.error();
-  answer::RateAnew(*scale, plan.lower_bounds, kByTiles, plan);
-  result.status = plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-  return std::nullopt;
-}
-
 }  // namespace
 
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
@@ -316,19 +237,17 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
     return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search_transfers)
                                          : search_transfers(each, asked);
   };
+  const SearchFunction search_limits = [&](const graph::Graph& each,
+                                           const answer::PartitionOptions& asked) {
+    return SearchForLimits(each, profile, asked, search_objective);
+  };
   const SearchFunction search_all = [&](const graph::Graph& each,
                                         const answer::PartitionOptions& asked) {
-    return SearchForLimits(each, profile, asked, search_objective);
+    return SearchForSharing(each, profile, asked, search_limits);
   };
   const auto finish = [&](base::Expected<answer::PartitionResult> result)
       -> base::Expected<answer::PartitionResult> {
-    if (result && result->plan && options.off_chip != plan::OffChip::kWhole) {
-      if (auto fault = ShareByTiles(options, *result->plan)) return base::Unexpected(*fault);
-    }
-    if (result && options.off_chip != plan::OffChip::kWhole) {
-      if (auto fault = ClaimByTiles(network, profile, options.objective, *result))
-        return base::Unexpected(*fault);
-    }
+    if (result) ClaimForSharing(network, profile, options, *result);
     if (result && result->plan && (result->plan->run.cut_off || stop.HasCutOff()))
       ClaimAfterStop(options.objective, stop.IsOutOfMemory(), *result);
     return result;

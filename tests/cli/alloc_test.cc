@@ -57,6 +57,58 @@ TEST_F(AllocTest, WithoutAGoalItMinimises) {
   EXPECT_FALSE(answer.contains("capacity"));
 }
 
+// 160 bytes are needed in one memory, 60 in the other.
+constexpr const char* kTwoMemories = R"({
+  "format": "tessera-problem", "version": 1,
+  "memories": [{"name": "sram", "capacity": 1000}, {"name": "tcm", "capacity": 500}],
+  "buffers": [
+    {"id": "a", "size": 100, "lifespans": [[0, 4]], "memory": "sram"},
+    {"id": "b", "size": 60, "lifespans": [[2, 6]], "memory": "sram"},
+    {"id": "c", "size": 50, "lifespans": [[0, 4]], "memory": "tcm"},
+    {"id": "d", "size": 60, "lifespans": [[5, 6]], "memory": "tcm"}
+  ]
+})";
+
+TEST_F(AllocTest, MinimisesSeveralMemories) {
+  Write("two.json", kTwoMemories);
+  const std::vector<std::pair<std::string, double>> scores = {{"--minimize", 220},
+                                                              {"--minimize=sum", 220},
+                                                              {"--minimize=relative", 2},
+                                                              {"--minimize=sram=2,tcm", 380},
+                                                              {"--minimize=tcm", 60}};
+  for (const auto& [option, score] : scores) {
+    SCOPED_TRACE(option);
+    const Outcome outcome =
+        Run({"alloc", "two.json", option, "--format", "json", "--output", "placed.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto answer = ParseJson(outcome.out);
+    EXPECT_EQ(answer.at("status"), "optimal");
+    EXPECT_EQ(answer.at("score"), score);
+    EXPECT_EQ(answer.at("score_bound"), score);
+    ASSERT_EQ(answer.at("memories").size(), 2U);
+    EXPECT_EQ(answer.at("memories")[1].at("memory"), "tcm");
+    EXPECT_EQ(answer.at("memories")[1].at("lower_bound"), 60);
+    EXPECT_EQ(Run({"check", "placed.json", "--problem", "two.json"}).exit_code, 0);
+  }
+  EXPECT_THAT(Run({"alloc", "two.json", "--minimize"}).out,
+              HasSubstr("memory       tcm: peak 60, lower bound 60\n"
+                        "score        220, at least 220\n"));
+}
+
+TEST_F(AllocTest, NamesTheMemoriesOfCapacitiesAndGoals) {
+  Write("two.json", kTwoMemories);
+  EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "sram=160,tcm=60"}).exit_code, 0);
+  const Outcome less = Run({"alloc", "two.json", "--capacity", "tcm=32"});
+  EXPECT_EQ(less.exit_code, 20);
+  EXPECT_THAT(less.out, HasSubstr("'tcm' holds 32 bytes"));
+  const Outcome unknown = Run({"alloc", "two.json", "--minimize=tcn"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'tcm'?"));
+  EXPECT_EQ(Run({"alloc", "two.json", "--minimize=tcm=0"}).exit_code, 3);
+  EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "tcm=many"}).exit_code, 2);
+  EXPECT_EQ(Run({"alloc", "two.json", "--minimize=sum", "--certificate", "proof"}).exit_code, 2);
+}
+
 TEST_F(AllocTest, ReadsStandardInput) {
   const Outcome outcome = Run({"alloc", "-", "--format", "json"}, kThreeBuffers);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -101,7 +101,8 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kNoPlanOfIntervals };
+  // What becomes of a selection; of the last two kinds, every selection of the same intervals.
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
 
   double BestScore() const {
     if (attempted_.best) return attempted_.best->score;
@@ -127,16 +128,20 @@ class Attempts {
                                                             : attempted_.outcome.undecided)++;
       attempted_.last_reason = joint->result.reason;
       attempted_.obstacle = std::move(joint->obstacle);
-      return joint->fails_at_home ? Outcome::kNoPlanOfIntervals : Outcome::kNoPlan;
+      return joint->fails_at_home ? Outcome::kNoPlanAtHome : Outcome::kNoPlan;
     }
     plan::Plan plan = answer::AssemblePlan(context_, selection, *joint);
     const bool as_promised = !cost::IsLess(context_.scale.ScoreOf(selection.cost), plan.score);
+    const auto off_chip_peak = static_cast<double>(plan.totals.off_chip_peak_bytes);
     if (!attempted_.best || IsBetter(plan, selection)) {
       if (!IsChecked(plan)) return Outcome::kNoPlan;
       attempted_.best = std::move(plan);
       attempted_.selection = selection;
     }
-    return as_promised ? Outcome::kAsPromised : Outcome::kWorse;
+    if (as_promised) return Outcome::kAsPromised;
+    const bool is_worse_at_home = context_.scale.LooksAtOffChipPeak() &&
+                                  off_chip_peak > selection.cost.maxima[cost::kOffChipPeakMaximum];
+    return is_worse_at_home ? Outcome::kWorseAtHome : Outcome::kWorse;
   }
 
   // Whether the plan would be valid if returned now. If not, that is an error of the program.
@@ -187,7 +192,7 @@ class Attempts {
   }
 
   void Forbid(const paths::Selection& selection, Outcome outcome) {
-    if (outcome == Outcome::kNoPlanOfIntervals) {
+    if (outcome == Outcome::kWorseAtHome || outcome == Outcome::kNoPlanAtHome) {
       paths_.ForbidIntervalsOf(selection);
     } else {
       paths_.Forbid(selection);

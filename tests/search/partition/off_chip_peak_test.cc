@@ -125,12 +125,33 @@ TEST(OffChipPeak, OfTensorsThatShareBytesIsOptimalAtItsBoundAlone) {
 
   options.objective = AtMost(plan.totals.off_chip_peak_bytes);
   const auto limited = partition::SearchPartition(Chain(3), profile, options);
-  ASSERT_TRUE(limited);
-  EXPECT_NE(limited->status, problem::Status::kInfeasible);
+  ASSERT_TRUE(limited && limited->plan);
+  EXPECT_LE(limited->plan->totals.off_chip_peak_bytes, plan.totals.off_chip_peak_bytes);
   options.off_chip = plan::OffChip::kWhole;
   const auto refused = partition::SearchPartition(Chain(3), profile, options);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, problem::Status::kInfeasible);
+}
+
+// A limit that the plan without it keeps changes neither the plan nor what is proven of it. Below
+// the bound there is none, whatever shares bytes.
+TEST(OffChipPeak, LimitsOfTensorsThatShareBytesLoseNoPlan) {
+  const Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
+  for (const plan::OffChip method : {plan::OffChip::kPaper, plan::OffChip::kTileAware}) {
+    partition::answer::PartitionOptions options = KeepingNothing(Minimise("latency"));
+    options.off_chip = method;
+    const auto free = partition::SearchPartition(Chain(3), profile, options);
+    ASSERT_TRUE(free && free->plan);
+    options.objective = AtMost(free->plan->totals.off_chip_peak_bytes);
+    const auto limited = partition::SearchPartition(Chain(3), profile, options);
+    ASSERT_TRUE(limited && limited->plan);
+    EXPECT_EQ(limited->plan->score, free->plan->score);
+    EXPECT_EQ(limited->status, free->status);
+    options.objective = AtMost(free->plan->lower_bounds.off_chip_peak_bytes - 1);
+    const auto none = partition::SearchPartition(Chain(3), profile, options);
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->status, problem::Status::kInfeasible);
+  }
 }
 
 }  // namespace
