@@ -20,10 +20,12 @@ namespace tessera::search::partition::driver {
 namespace {
 
 // Limits on selections that are placed, and then forbidden if they do not give what they promise:
-// kMostForbidden in total.
+// kMostForbidden in total. Without a plan, the first attempts have what the others do not use.
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 constexpr size_t kMostExchanges = 8;
+constexpr size_t kMostTies = 8;
+constexpr size_t kMostForFirst = kMostAttempts + kMostCompletions + kMostExchanges + kMostTies;
 
 // Skipped shapes of the later axes are considered for a share of the work that those of the first
 // axes may take.
@@ -33,7 +35,6 @@ constexpr int64_t kLaterAxes = 4;
 constexpr int64_t kExchange = 4 * kCompletion;
 
 // So are skipped shapes that may only decide ties, once it is proven that no score is lower.
-constexpr size_t kMostTies = 8;
 constexpr int64_t kTies = 4;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -169,7 +170,8 @@ class Attempts {
 
   void Search() {
     attempted_.outcome.settled = false;
-    for (size_t attempt = 0; attempt < kMostAttempts && !fault_;) {
+    const auto most = [this] { return attempted_.best ? kMostAttempts : kMostForFirst; };
+    for (size_t attempt = 0; attempt < most() && !fault_;) {
       paths::Found found = paths_.FindBest();
       if (found.ending == paths::Ending::kMilestone) {
         TakeOpen();
