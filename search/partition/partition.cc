@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
-#include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
