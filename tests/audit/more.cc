@@ -126,7 +126,13 @@ bool MoreFolding(Random& random, PlanRequest&, PlanRequest& more) {
   return any;
 }
 
-bool LessStart(Random& random, PlanRequest&, PlanRequest& more) {
+// A measured tile takes as long as before. Its start is a part of that, which other operators may
+// hide, so with a shorter start less of it is hidden.
+bool LessStart(Random& random, PlanRequest& less, PlanRequest& more) {
+  const std::vector<graph::Operator>& operators = less.network.operators;
+  if (std::any_of(operators.begin(), operators.end(),
+                  [](const graph::Operator& op) { return !op.measured.empty(); }))
+    return false;
   for (hw_profiles::Throughput& throughput : AnyOf(random, more.profile.engines)->throughputs) {
     throughput.start_cycles = 0;
     throughput.cycles_per_output /= 2;
@@ -265,6 +271,11 @@ bool MorePrefetch(Random&, PlanRequest&, PlanRequest& more) {
   return more.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
+bool MoreSharing(Random&, PlanRequest&, PlanRequest& more) {
+  more.off_chip = plan::OffChip::kTileAware;
+  return true;
+}
+
 // Where banks have modes, a profile always allows both.
 bool MaySerialize(Random&, PlanRequest& less, PlanRequest& more) {
   if (TileMemory(less).modes.size() > 1) return false;
@@ -347,6 +358,7 @@ constexpr std::array kRelations = {Relation{"tile memory", MoreTileMemory},
                                    Relation{"limits", FewerLimits},
                                    Relation{"effort", MoreEffort},
                                    Relation{"prefetch", MorePrefetch},
+                                   Relation{"bytes shared by tiles", MoreSharing},
                                    Relation{"may_serialize", MaySerialize},
                                    Relation{"rules", FewerRules},
                                    Relation{"alignment", FinerAlignment},

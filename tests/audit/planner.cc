@@ -75,6 +75,7 @@ Answer Ask(const PlanRequest& question, double seconds) {
   options.ordering = question.ordering;
   options.keeping = question.keeping;
   options.prefetch = question.prefetch;
+  options.off_chip = question.off_chip;
   options.constraints = question.constraints;
   options.previous = question.previous ? &*question.previous : nullptr;
   if (question.effort) options.effort = *question.effort;
@@ -127,6 +128,8 @@ std::string CommandOf(const PlanRequest& question) {
   if (question.max_operators)
     command += fmt::format(" --max-operators {}", *question.max_operators);
   if (question.prefetch) command += " --prefetch";
+  if (question.off_chip != plan::OffChip::kWhole)
+    command += fmt::format(" --off-chip {}", plan::WordFor(question.off_chip, plan::kOffChipNames));
   if (!question.constraints.empty()) command += " --constraints constraints.yaml";
   if (question.previous) command += " --previous old.json";
   if (question.threads != 1) command += fmt::format(" --threads {}", question.threads);

@@ -31,6 +31,7 @@ struct PlanRequest {
   search::partition::paths::Keeping keeping = search::partition::paths::Keeping::kWherePossible;
   std::optional<int> max_operators;
   bool prefetch = false;
+  plan::OffChip off_chip = plan::OffChip::kWhole;
   std::vector<plan::PlanConstraint> constraints;
   std::optional<plan::Plan> previous;
   std::optional<int64_t> effort;  // not an option of the command
