@@ -110,8 +110,10 @@ class AllocCommand final : public Command {
     base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_, lifetimes_.Get());
     if (!input) return console.Refuse(input.error());
     if (const auto fault = Prepare(*input)) return console.Refuse(*fault);
-    if (memories_.Objective() && certificate_.IsWanted()) {
-      console.Note("--certificate: of one memory alone; name the first one with --minimize=NAME");
+    if (certificate_.IsWanted() && (memories_.Objective() || memories_.SetsOthers())) {
+      console.Note(
+          "--certificate: about the first memory alone; state capacities of others in the file, "
+          "and name the first one with --minimize=NAME");
       return ExitCode::kUsage;
     }
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -90,6 +91,12 @@ base::Diagnostic WrongWeight(const Named& weighted) {
   return fault;
 }
 
+base::Diagnostic NamedTwice(std::string_view option, const std::string& name) {
+  base::Diagnostic fault;
+  fault.message = fmt::format("{}: memory '{}' is named twice", option, name);
+  return fault;
+}
+
 }  // namespace
 
 CLI::Option* MemoryOptions::Declare(CLI::App& app) {
@@ -105,16 +112,20 @@ CLI::Option* MemoryOptions::Declare(CLI::App& app) {
 
 std::optional<base::Diagnostic> MemoryOptions::ApplyTo(Problem& problem) {
   if (capacities_.empty()) return FindObjective(problem);
+  std::set<size_t> given;
   for (const std::string& word : SplitAtCommas(capacities_)) {
     const auto [name, value] = SplitAtName(word);
     const int64_t bytes = std::stoll(value);
     const base::Expected<size_t> memory =
         name.empty() ? size_t{0} : FindMemory(problem, name, "--capacity");
     if (!memory) return memory.error();
-    if (*memory == 0)
+    if (!given.insert(*memory).second) return NamedTwice("--capacity", name);
+    if (*memory == 0) {
       capacity_ = bytes;
-    else
+    } else {
       problem.memories[*memory].capacity = bytes;
+      sets_others_ = true;
+    }
   }
   return FindObjective(problem);
 }
@@ -132,6 +143,7 @@ std::optional<base::Diagnostic> MemoryOptions::FindObjective(const Problem& prob
       if (!memory) return memory.error();
       const std::optional<double> weight = ParseDecimal(weighted.value);
       if (!weight || !(*weight > 0)) return WrongWeight(weighted);
+      if (objective.weights[*memory] > 0) return NamedTwice("--minimize", weighted.name);
       objective.weights[*memory] = *weight;
     }
   }

@@ -26,6 +26,9 @@ class MemoryOptions {
   std::optional<int64_t> Capacity() const { return capacity_; }  // of the first memory
   bool Minimizes() const { return !minimized_.empty(); }
 
+  // Whether --capacity names another memory than the first.
+  bool SetsOthers() const { return sets_others_; }
+
   // With --minimize, unless it is about the first memory alone.
   const std::optional<search::allocate::PeakObjective>& Objective() const { return objective_; }
 
@@ -35,6 +38,7 @@ class MemoryOptions {
   std::string capacities_;  // "64", "sram=64,tcm=32"
   std::string minimized_;   // "sum", "relative", "sram", "sram=2,tcm=1"; empty: nothing
   std::optional<int64_t> capacity_;
+  bool sets_others_ = false;
   std::optional<search::allocate::PeakObjective> objective_;
 };
 

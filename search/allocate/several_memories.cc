@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tessera/problem/validator.h"
@@ -54,23 +55,13 @@ const problem::Rule* FindRuleAcross(const Problem& problem) {
   return nullptr;
 }
 
-// Worst first: one memory without a placement leaves the whole without one.
-int SeverityOf(Status status) {
-  switch (status) {
-    case Status::kInvalid:
-      return 5;
-    case Status::kInfeasible:
-      return 4;
-    case Status::kUnsupported:
-      return 3;
-    case Status::kUnknown:
-      return 2;
-    case Status::kFeasible:
-      return 1;
-    case Status::kOptimal:
-      return 0;
-  }
-  return 2;
+// One memory without a placement leaves the whole without one, so the worse status counts.
+Status WorseOf(Status a, Status b) {
+  constexpr std::array kWorstFirst = {Status::kInvalid, Status::kInfeasible, Status::kUnsupported,
+                                      Status::kUnknown, Status::kFeasible};
+  const auto* worse = std::find_if(kWorstFirst.begin(), kWorstFirst.end(),
+                                   [&](Status each) { return each == a || each == b; });
+  return worse == kWorstFirst.end() ? Status::kOptimal : *worse;
 }
 
 class Join {
@@ -86,7 +77,7 @@ class Join {
     // Where any placement will do, one that is not the lowest is as good.
     Status status = result.status;
     if (WeightOf(memory) == 0 && status == Status::kFeasible) status = Status::kOptimal;
-    if (SeverityOf(status) > SeverityOf(all.status)) all.status = status;
+    all.status = WorseOf(all.status, status);
     if (!result.reason.empty())
       all.reason +=
           fmt::format("{}memory '{}': {}", all.reason.empty() ? "" : "; ", name, result.reason);
@@ -98,7 +89,7 @@ class Join {
     }
     problem::Accumulate(all.statistics, result.statistics);
     if (memory == 0) all.lower_bound = result.lower_bound;
-    joined_.peaks.push_back({name, result.peak.value_or(0), result.lower_bound});
+    joined_.peaks.push_back({.memory = name, .peak = 0, .lower_bound = result.lower_bound});
     parts_.push_back(std::move(result));
   }
 
@@ -119,15 +110,16 @@ class Join {
     }
     for (size_t memory = 0; memory < parts_.size(); ++memory)
       allocation.modes.push_back(ScheduleOf(static_cast<int>(memory)));
-    all.peak = joined_.peaks.front().peak;
     for (size_t memory = 0; memory < parts_.size(); ++memory) {
-      const problem::MemoryPeak& peak = joined_.peaks[memory];
+      problem::MemoryPeak& peak = joined_.peaks[memory];
+      peak.peak = problem::PeakOf(problem_, allocation, static_cast<int>(memory));
       const double unit =
           objective_.is_relative ? static_cast<double>(std::max<Bytes>(1, peak.lower_bound)) : 1.0;
       joined_.score += WeightOf(static_cast<int>(memory)) * static_cast<double>(peak.peak) / unit;
       joined_.bound +=
           WeightOf(static_cast<int>(memory)) * static_cast<double>(peak.lower_bound) / unit;
     }
+    all.peak = joined_.peaks.front().peak;
     return std::move(joined_);
   }
 

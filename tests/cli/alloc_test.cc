@@ -106,7 +106,12 @@ TEST_F(AllocTest, NamesTheMemoriesOfCapacitiesAndGoals) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'tcm'?"));
   EXPECT_EQ(Run({"alloc", "two.json", "--minimize=tcm=0"}).exit_code, 3);
   EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "tcm=many"}).exit_code, 2);
+  for (const std::string twice : {"--minimize=tcm,tcm=2", "--capacity=tcm=64,tcm=60"})
+    EXPECT_THAT(Run({"alloc", "two.json", twice}).err, HasSubstr("memory 'tcm' is named twice"));
   EXPECT_EQ(Run({"alloc", "two.json", "--minimize=sum", "--certificate", "proof"}).exit_code, 2);
+  // The proof would be about another problem than the file.
+  EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "tcm=32", "--certificate", "proof"}).exit_code,
+            2);
 }
 
 TEST_F(AllocTest, ReadsStandardInput) {
