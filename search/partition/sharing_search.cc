@@ -12,7 +12,6 @@
 
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/verify/validator.h"
-#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/placement/tiled_homes.h"
 
@@ -194,19 +193,15 @@ base::Expected<answer::PartitionResult> SearchForSharing(const graph::Graph& gra
 
 void ClaimForSharing(const graph::Graph& network, const hw_profiles::Profile& profile,
                      const answer::PartitionOptions& options, answer::PartitionResult& result) {
-  if (options.off_chip == plan::OffChip::kWhole || result.plan ||
-      result.status != problem::Status::kInfeasible)
+  if (options.off_chip == plan::OffChip::kWhole || result.plan || result.refutation) return;
+  if (result.status != problem::Status::kInfeasible && result.status != problem::Status::kUnknown)
     return;
   const graph::Graph graph = encoder::program::WithHomes(network, profile);
-  const auto limit = options.objective.limits.find(std::string(kMetric));
-  const bool is_limited = limit != options.objective.limits.end();
-  if ((encoder::program::HomeCapacity(graph, profile).HoldsEverything() && !is_limited) ||
+  if ((encoder::program::HomeCapacity(graph, profile).HoldsEverything() &&
+       !Limits(options.objective)) ||
       encoder::program::FindConstantOverflow(graph, profile))
     return;
-  const plan::Metrics bounds = cost::FindLowerBounds(graph, profile);
-  if (is_limited && static_cast<double>(bounds.off_chip_peak_bytes) > limit->second) return;
   result.status = problem::Status::kUnknown;
-  result.refutation.reset();
   result.reason += fmt::format("; {} were not looked at", kFitByTiles);
 }
 

@@ -13,7 +13,8 @@ base::Expected<answer::PartitionResult> SearchForSharing(const graph::Graph& gra
                                                          const answer::PartitionOptions& options,
                                                          const SearchFunction& search);
 
-// If a result without a plan is proven of whole tensors only, it is not infeasible.
+// Without a plan, and without a refutation that holds for tensors that share bytes: a result that
+// is proven of whole tensors only is not infeasible.
 void ClaimForSharing(const graph::Graph& network, const hw_profiles::Profile& profile,
                      const answer::PartitionOptions& options, answer::PartitionResult& result);
 

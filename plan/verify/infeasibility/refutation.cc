@@ -278,6 +278,8 @@ std::string WriteRefutation(const Plan& question, const Refutation& refutation) 
   run["searches_order"] = question.run.searches_order;
   run["keeps_boundaries"] = question.run.keeps_boundaries;
   run["prefetches"] = question.run.prefetches;
+  if (question.run.off_chip != OffChip::kWhole)
+    run["off_chip"] = WordFor(question.run.off_chip, kOffChipNames);
   json["network"] = Embed(graph::import::yaml::WriteNetworkJson(question.network));
   json["profile"] = Embed(hw_profiles::WriteProfileJson(question.profile));
   return base::WriteJson(json);
@@ -305,6 +307,7 @@ base::Expected<Document> ReadRefutation(std::string_view text, std::string file)
     question.run.searches_order = run.Boolean("searches_order", true);
     question.run.keeps_boundaries = run.Boolean("keeps_boundaries", true);
     question.run.prefetches = run.Boolean("prefetches", false);
+    question.run.off_chip = static_cast<OffChip>(run.OneOf("off_chip", kOffChipNames, 0));
   }
   return reader.Finish(std::move(document));
 }

@@ -60,7 +60,8 @@ struct Effort {
 
 // Decides whether the network of `question` has no plan on its profile that satisfies the limits of
 // its objective and its constraints. Of the question these are used: network, profile,
-// objective.limits, constraints, and of `run` searches_order, keeps_boundaries and prefetches.
+// objective.limits, constraints, and of `run` searches_order, keeps_boundaries, prefetches and
+// off_chip.
 // Operators are in the order of the file. Never throws.
 Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                 const Effort& effort = {});

@@ -218,7 +218,9 @@ size_t SubgraphConfigs::Surround(const Subgraph& subgraph, const std::vector<int
   return index;
 }
 
+// Tensors that share bytes tile by tile may need less than their sizes.
 bool SubgraphConfigs::HomesHold(size_t index) {
+  if (probe_.run.off_chip != OffChip::kWhole) return true;
   std::vector<int64_t> load(probe_.profile.memories.size());
   const auto step = static_cast<problem::Step>(index);
   for (const HomeStay& stay : FindHomeStays(probe_)) {
@@ -302,6 +304,7 @@ std::vector<problem::Problem> SubgraphConfigs::ProblemsOf(const std::vector<Subg
   const auto steps = static_cast<problem::Step>(derivation.trace.steps.size());
   std::vector<problem::Problem> problems = {verify::ProblemOf(probe_, derivation, {0, steps})};
   for (size_t i = 0; i < subgraphs.size(); ++i) Pin(problems.front(), i);
+  if (probe_.run.off_chip != OffChip::kWhole) return problems;
   std::map<int, problem::Problem> homes;
   for (const HomeStay& stay : FindHomeStays(probe_)) {
     if (stay.memory == probe_.profile.tile_memory) continue;

@@ -142,6 +142,7 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   question.run.searches_order = options.ordering == Ordering::kSearch;
   question.run.keeps_boundaries = options.keeping == paths::Keeping::kWherePossible;
   question.run.prefetches = options.prefetch;
+  question.run.off_chip = options.off_chip;
   return question;
 }
 

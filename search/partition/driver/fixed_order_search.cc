@@ -140,7 +140,9 @@ class Attempts {
       attempted_.selection = selection;
     }
     if (as_promised) return Outcome::kAsPromised;
+    // If peaks count, other tiles may do better although they lie at home as these do.
     const bool is_worse_at_home = context_.scale.LooksAtOffChipPeak() &&
+                                  !context_.scale.MinimizesPeak() &&
                                   off_chip_peak > selection.cost.maxima[cost::kOffChipPeakMaximum];
     return is_worse_at_home ? Outcome::kWorseAtHome : Outcome::kWorse;
   }

@@ -153,6 +153,26 @@ TEST(Limits, AndConstraintsLeaveRatiosNoWorseThanLayerByLayer) {
   EXPECT_LE(found.plan->score, kOfSingleOperators * (1 + 1e-3));
 }
 
+// The first 27 combinations of subgraphs fit one by one, yet not jointly, because of the modes.
+TEST(Limits, AndConstraintsThatFewCombinationsKeepLeaveAPlan) {
+  plan::PlanConstraint first;
+  first.kind = plan::PlanConstraintKind::kSubgraph;
+  first.interval = {0, 0};
+  first.config.weights = hw_profiles::WeightPolicy::kResident;
+  first.config.in_place = false;
+  first.config.halo = hw_profiles::HaloStorage::kRecompute;
+  plan::PlanConstraint second;
+  second.kind = plan::PlanConstraintKind::kSubgraph;
+  second.interval = {1, 1};
+  second.config.tile = graph::tiling::TileShape{1, 3, 1, 2, 1, 1};
+  second.config.halo = hw_profiles::HaloStorage::kRecompute;
+  const auto found = Search(
+      std::string(kTies) + "jointly_network.yaml", std::string(kTies) + "jointly_profile.yaml",
+      Least("power", {{"energy", 1733}, {"latency", 65214}}), {first, second});
+  ASSERT_TRUE(found.plan) << found.reason;
+  EXPECT_LE(found.plan->score, 1.2917);
+}
+
 // Of the searches that follow one without a plan, the last is for the ratio that has a limit. Here
 // it is the only one that finds a plan.
 TEST(Limits, OfARatioAreSoughtByTheRatioItself) {

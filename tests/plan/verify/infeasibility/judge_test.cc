@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <numeric>
 
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/proof/checker.h"
@@ -151,6 +152,31 @@ TEST(Judge, SeesLimitsOfRatiosAndMaxima) {
     EXPECT_GT(refused, 0) << metric;
     EXPECT_LT(open, 1e8) << metric;
   }
+}
+
+// Tensors that share bytes may lie in less than their sizes, but not below what is there at the
+// beginning or at the end.
+TEST(Judge, RefutesLimitsOfTheOffChipPeakByWholeTensorsOnlyWhereTheyAreWhole) {
+  const auto least_open = [](OffChip method) {
+    Plan question = Question();
+    question.run.off_chip = method;
+    question.run.keeps_boundaries = false;
+    PlanConstraint apart;
+    apart.kind = PlanConstraintKind::kApart;
+    apart.interval = {1, 1};
+    question.constraints = {apart};
+    int64_t refused = 0;
+    int64_t open = 4096;
+    while (refused + 1 < open) {
+      const int64_t limit = std::midpoint(refused, open);
+      question.objective.limits = {{"off_chip_peak", static_cast<double>(limit)}};
+      (verify::infeasibility::Judge(question, NoProof, kNever).refutation ? refused : open) = limit;
+    }
+    return open;
+  };
+  EXPECT_GT(least_open(OffChip::kTileAware), 1);
+  EXPECT_GT(least_open(OffChip::kWhole), least_open(OffChip::kTileAware));
+  EXPECT_LT(least_open(OffChip::kWhole), 4096);
 }
 
 // The latency is then a lower bound, and a ratio over it may be less than it seems.
