@@ -2,15 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <tessera/tessera.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "fixture.h"
 
-// The parts of the C++ interface beside plans and allocations: tiles, formulas, modes,
+// The parts of the C++ interface other than plans and allocations: tiles, formulas, modes,
 // certificates, edited plans and explanations.
 namespace tessera::tests {
 namespace {
@@ -26,12 +28,13 @@ const std::string kPatentChain = TESSERA_SOURCE_DIR "/examples/networks/patent_c
 
 // What the command prints with these words, which must succeed.
 std::string Printed(const std::string& words, int code = 0) {
-  const std::string file = testing::TempDir() + "questions_test.out";
+  const std::string file = testing::TempDir() + "questions_" + std::to_string(getpid()) + ".out";
   const std::string line = std::string(TESSERA_COMMAND) + " " + words + " >" + file + " 2>&1";
   const int ended = std::system(line.c_str());
   EXPECT_EQ(WEXITSTATUS(ended), code) << line;
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
   return text.str();
 }
 

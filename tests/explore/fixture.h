@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,9 +17,9 @@ namespace tessera::explore {
 class SpecTest : public testing::Test {
  protected:
   SpecTest() {
-    folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        ("explore_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              ("explore_" + std::to_string(getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
