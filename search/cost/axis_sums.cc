@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/operator_kind.h"
@@ -26,7 +27,8 @@
 // more often than this.
 //
 // Where one user of a tensor asks for nothing, the region follows from the others alone, along
-// every axis, and sums do not multiply: nothing is certain either.
+// every axis. There sums do not multiply, so these positions are left out of the sums of the tensor
+// and of all that it is made of.
 //
 // Cost: a propagation for each position along an axis, once for every extent. Tests compare bounds
 // that use these sums with the simulator.
@@ -127,20 +129,30 @@ const AxisSums::Sums* AxisSums::Of(size_t axis, int64_t extent, bool keeps_rows)
   return sums ? &*sums : nullptr;
 }
 
-// Where one user of a tensor asks for nothing, the other axes follow from its other users alone.
-bool AxisSums::HasIdleUser(const graph::ops::Box& box, std::span<const Extent> made) const {
+// Shared slots of which nothing leaves with the box.
+std::vector<char> AxisSums::FindUnshared(const graph::ops::Box& box) const {
+  std::vector<char> found(is_shared_.size());
+  for (size_t slot = 0; slot < found.size(); ++slot) {
+    if (is_shared_[slot] == 0 || !propagation_.Leaves(slot)) continue;
+    for (size_t k = 0; k < propagation_.Begin(slot + 1) - propagation_.Begin(slot); ++k) {
+      if (propagation_.ShareAlong(slot, k, box).Length() <= 0) found[slot] = 1;
+    }
+  }
+  return found;
+}
+
+// Slots whose regions follow from some of their users alone, because another user asks for nothing,
+// or nothing leaves (`found`). So do the regions of all that they are made of.
+std::vector<char> AxisSums::FindPartlyAsked(std::span<const Extent> made,
+                                            std::vector<char> found) const {
   for (const Propagation::Ask& ask : propagation_.Asks()) {
     const size_t begin = propagation_.Begin(ask.output);
     const size_t size = propagation_.Begin(ask.output + 1) - begin;
-    if (is_shared_[ask.input] != 0 && AsksForNothing(made.subspan(begin, size))) return true;
+    if (found[ask.output] != 0 ||
+        (is_shared_[ask.input] != 0 && AsksForNothing(made.subspan(begin, size))))
+      found[ask.input] = 1;
   }
-  for (size_t slot = 0; slot < is_shared_.size(); ++slot) {
-    if (is_shared_[slot] == 0 || !propagation_.Leaves(slot)) continue;
-    for (size_t k = 0; k < propagation_.Begin(slot + 1) - propagation_.Begin(slot); ++k) {
-      if (propagation_.ShareAlong(slot, k, box).Length() <= 0) return true;
-    }
-  }
-  return false;
+  return found;
 }
 
 const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
@@ -177,14 +189,19 @@ AxisSums::Sums AxisSums::NoSums() const {
           .asking = std::vector<int64_t>(propagation_.Tensors().size())};
 }
 
-void AxisSums::AddMade(std::span<const Extent> made, size_t axis, Sums& sums) const {
+// What tiles at one position need and make, except of slots that are partly asked for.
+void AxisSums::AddMade(std::span<const Extent> needed, std::span<const Extent> made,
+                       std::span<const char> partly_asked, size_t axis, Sums& sums) const {
   for (size_t slot = 0; slot < sums.asking.size(); ++slot) {
     const size_t begin = propagation_.Begin(slot);
     const size_t end = propagation_.Begin(slot + 1);
-    if (AsksForNothing(made.subspan(begin, end - begin))) continue;
-    ++sums.asking[slot];
+    if (partly_asked[slot] != 0 || AsksForNothing(needed.subspan(begin, end - begin))) continue;
+    const bool makes = !AsksForNothing(made.subspan(begin, end - begin));
+    sums.asking[slot] += makes ? 1 : 0;
     for (size_t i = begin; i < end; ++i) {
       if (deciders_[i] != static_cast<int>(axis)) continue;
+      sums.lengths[i] += needed[i].Length();
+      if (!makes) continue;
       sums.made[i] += made[i].Length();
       sums.steps[i] += base::RoundUp(made[i].Length(), lanes_[i]);
     }
@@ -213,12 +230,10 @@ std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) c
   for (int64_t begin = 0; begin < Output()[axis]; begin += extent) {
     box[axis] = {begin, std::min(begin + extent, Output()[axis])};
     propagation_.Run(box, regions);
-    if (HasIdleUser(box, regions)) return std::nullopt;
     ++sums.positions;
-    AddMade(regions, axis, sums);
+    AddMade(regions, regions, FindPartlyAsked(regions, FindUnshared(box)), axis, sums);
     AddShares(box, axis, ends, sums);
   }
-  sums.lengths = sums.made;
   return sums;
 }
 
@@ -251,7 +266,6 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     for (size_t k = 0; k < need.size(); ++k) {
       const size_t i = propagation_.Begin(slot) + k;
       if (deciders_[i] != static_cast<int>(axis)) continue;
-      sums.lengths[i] += need[k].Length();
       in_order = in_order && need[k].begin >= begins[i];
       begins[i] = need[k].begin;
       makes[k].begin = std::max(need[k].begin, ends[i]);
@@ -265,10 +279,11 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     box[axis] = {begin, std::min(begin + extent, Output()[axis])};
     std::fill(needed.begin(), needed.end(), Extent{});
     std::fill(settled.begin(), settled.end(), 0);
+    std::vector<char> unshared = FindUnshared(box);
     for (size_t slot = 0; slot < slots; ++slot) {
       if (propagation_.Leaves(slot) &&
           !TakeNewShare(slot, box, axis, share_ends, part(needed, slot)) && is_shared_[slot] != 0)
-        return std::nullopt;
+        unshared[slot] = 1;
     }
     for (const Propagation::Ask& ask : propagation_.Asks()) {
       if (settled[ask.output] == 0) settle(ask.output);
@@ -277,9 +292,8 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     for (size_t slot = 0; slot < slots; ++slot) {
       if (settled[slot] == 0) settle(slot);
     }
-    if (HasIdleUser(box, made)) return std::nullopt;
     ++sums.positions;
-    AddMade(made, axis, sums);
+    AddMade(needed, made, FindPartlyAsked(made, std::move(unshared)), axis, sums);
     AddShares(box, axis, share_ends, sums);
   }
   if (!in_order) return std::nullopt;

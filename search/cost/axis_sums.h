@@ -76,13 +76,16 @@ class AxisSums {
   void FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  graph::Interval interval);
   const Entry& EntryOf(size_t axis, int64_t extent);
-  bool HasIdleUser(const graph::ops::Box& box, std::span<const graph::ops::Extent> made) const;
+  std::vector<char> FindUnshared(const graph::ops::Box& box) const;
+  std::vector<char> FindPartlyAsked(std::span<const graph::ops::Extent> made,
+                                    std::vector<char> found) const;
   std::optional<Sums> Recompute(size_t axis, int64_t extent) const;
   std::optional<Sums> KeepRows(size_t axis, int64_t extent) const;
   bool TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                     std::span<const int64_t> ends, std::span<graph::ops::Extent> share) const;
   Sums NoSums() const;
-  void AddMade(std::span<const graph::ops::Extent> made, size_t axis, Sums& sums) const;
+  void AddMade(std::span<const graph::ops::Extent> needed, std::span<const graph::ops::Extent> made,
+               std::span<const char> partly_asked, size_t axis, Sums& sums) const;
   void AddShares(const graph::ops::Box& box, size_t axis, std::vector<int64_t>& ends,
                  Sums& sums) const;
 

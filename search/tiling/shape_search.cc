@@ -148,6 +148,8 @@ int64_t ShapeSearch::CountRest() const {
 bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() == 0; }
 
 // Of equal rates, the first shape. Shapes that only have bounds come last, least bound first.
+// nullopt also if every shape that may be the best has all neighbours: then it does not matter
+// which one is.
 std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating,
                                                const Bounding& bounding) const {
   const TileShape* best = nullptr;
@@ -172,11 +174,38 @@ std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& ratin
   std::sort(bounded.begin(), bounded.end(), [](const auto& a, const auto& b) {
     return a.first < b.first || (a.first == b.first && *a.second < *b.second);
   });
-  for (const auto& [bound, shape] : bounded) {
-    if (best != nullptr && bound > least[0]) break;
-    look_at(*shape);
+  const auto may_be_best = [&](double bound) { return best == nullptr || bound <= least[0]; };
+  const auto lacks_neighbour = [&](size_t first) {
+    if (best != nullptr && LacksNeighbour(axes, *best)) return true;
+    for (size_t i = first; i < bounded.size() && may_be_best(bounded[i].first); ++i) {
+      if (LacksNeighbour(axes, *bounded[i].second)) return true;
+    }
+    return false;
+  };
+  for (size_t i = 0; i < bounded.size() && may_be_best(bounded[i].first); ++i) {
+    if (!lacks_neighbour(i)) return std::nullopt;
+    look_at(*bounded[i].second);
   }
   return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+// Whether AppendNeighbours would append any.
+bool ShapeSearch::LacksNeighbour(AxisSet axes, const TileShape& shape) const {
+  TileShape next = shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if ((axes >> axis & 1U) == 0) continue;
+    const std::vector<int64_t>& extents = grid_.extents[axis];
+    const auto here = std::lower_bound(extents.begin(), extents.end(), shape[axis]);
+    const auto is_open = [&](int64_t extent) {
+      next[axis] = extent;
+      return !IsKnownTo(axes, next) && !MakesTooManyTiles(grid_, next);
+    };
+    if (here != extents.begin() && is_open(*std::prev(here))) return true;
+    if (here != extents.end() && std::next(here) != extents.end() && is_open(*std::next(here)))
+      return true;
+    next[axis] = shape[axis];
+  }
+  return false;
 }
 
 void ShapeSearch::AppendNeighbours(AxisSet axes, const TileShape& best,

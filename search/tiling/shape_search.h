@@ -55,6 +55,7 @@ class ShapeSearch {
 
   std::optional<graph::tiling::TileShape> FindBest(AxisSet axes, const Rating& rating,
                                                    const Bounding& bounding) const;
+  bool LacksNeighbour(AxisSet axes, const graph::tiling::TileShape& shape) const;
   void AppendNeighbours(AxisSet axes, const graph::tiling::TileShape& best,
                         std::vector<graph::tiling::TileShape>& wanted) const;
   void AppendGap(AxisSet axes, const graph::tiling::TileShape& best, size_t axis, bool upwards,
