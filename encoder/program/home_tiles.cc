@@ -234,10 +234,20 @@ class TileCollector {
     return facts.constant || RoleAtHome(graph_, tensor) == base::TensorRole::kState;
   }
 
+  // Slot 0 belongs to the first subgraph, and the last one to the last.
+  Lifespan SlotsIn(const Lifespan& subgraphs) const {
+    const auto end_of = [this](Step subgraph) {
+      return last_slots_[static_cast<size_t>(subgraph)] + 1;
+    };
+    return {subgraphs.lower == 0 ? 0 : end_of(subgraphs.lower - 1),
+            subgraphs.upper >= static_cast<Step>(last_slots_.size()) ? end_
+                                                                     : end_of(subgraphs.upper - 1)};
+  }
+
   // From the slot in which all of it is there on; to the end if nothing removes it.
   Lifespan WholeOf(int tensor, const Lifespan& subgraphs) const {
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-    if (IsLasting(tensor)) return {0, end_};
+    if (IsLasting(tensor)) return SlotsIn(subgraphs);
     if (usage.producer < 0) return {0, 1};
     const Step made = last_slots_[static_cast<size_t>(subgraphs.lower)];
     const bool stays =

@@ -140,11 +140,17 @@ class HomeRun : private PassVisitor {
   }
 
  private:
-  // A tensor is whole from the last slot of the subgraph that makes it.
+  // A tensor is whole from the last slot of the subgraph that makes it, a constant or a state in
+  // every slot of the subgraphs in which it is at home.
   Lifespan WholeOf(const HomeStay& stay) const {
     const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(stay.tensor)];
     const Users& users = users_[static_cast<size_t>(stay.tensor)];
-    if (IsLasting(stay)) return {0, begin_};
+    const bool stays = stay.subgraphs.upper >= static_cast<Step>(ends_.size());
+    if (IsLasting(stay)) {
+      const Step before = stay.subgraphs.lower;
+      return {before == 0 ? 0 : ends_[static_cast<size_t>(before - 1)],
+              stays ? begin_ : ends_[static_cast<size_t>(stay.subgraphs.upper - 1)]};
+    }
     if (users.makers.empty()) return {0, 1};
     const Step made = ends_[static_cast<size_t>(stay.subgraphs.lower)] - 1;
     return {made, facts.network_output || users.readers.empty() ? begin_ : made + 1};

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "exhaustive.h"
+#include "files.h"
 #include "networks.h"
 #include "search_options.h"
 #include "tessera/encoder/program/bytes_at_homes.h"
@@ -152,6 +154,20 @@ TEST(OffChipPeak, LimitsOfTensorsThatShareBytesLoseNoPlan) {
     ASSERT_TRUE(none);
     EXPECT_EQ(none->status, problem::Status::kInfeasible);
   }
+}
+
+// The next value of a state lies at home from the subgraph on that makes it, not before.
+TEST(OffChipPeak, ANextStateMayLieWhereAnInputOfBeforeLay) {
+  const std::string folder = "tests/search/partition/off_chip/";
+  partition::answer::PartitionOptions options = Asking(Minimise("bandwidth_peak"));
+  options.off_chip = plan::OffChip::kTileAware;
+  const auto found =
+      partition::SearchPartition(NetworkIn(folder + "next_state_network.json"),
+                                 ProfileIn(folder + "next_state_profile.json"), options);
+  ASSERT_TRUE(found) << base::Format(found.error());
+  ASSERT_TRUE(found->plan);
+  EXPECT_TRUE(plan::verify::Validate(*found->plan).empty());
+  EXPECT_EQ(HomePeakOf(*found->plan), 121);
 }
 
 }  // namespace
