@@ -9,6 +9,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/operator_kind.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/output_blocks.h"
 
 // All tiles of a shape at once, axis by axis.
 //
@@ -46,20 +47,27 @@ bool AsksForNothing(std::span<const Extent> region) {
                      [](const Extent& extent) { return extent.Length() == 0; });
 }
 
-// What an operator does of each axis of its result in one step, if its loops are rounded up one by
-// one; otherwise 1.
-std::array<int64_t, 4> LanesOf(const graph::Operator& op, const hw_profiles::Throughput& does) {
+// The convolution of one pixel at a time deals pixels of all rows out to its lanes. Blocks have
+// pixels of their own, and more than one row wherever the tile has.
+bool IsOnePixel(const graph::Operator& op) {
   using Pair = std::array<int64_t, 2>;
+  return op.kind == base::OperatorKind::kConv && op.window.kernel == Pair{1, 1} &&
+         op.window.stride == Pair{1, 1};
+}
+
+// What an operator makes of each axis of its result in one step, if its loops are rounded up one by
+// one; otherwise 1.
+std::array<int64_t, 4> LanesOf(const graph::Operator& op, const Worker& worker) {
   std::array<int64_t, 4> lanes = {1, 1, 1, 1};
+  const hw_profiles::Throughput& does = *worker.throughput;
   const hw_profiles::Unroll& unroll = does.unroll;
   const bool is_conv = op.kind == base::OperatorKind::kConv;
   const bool is_depthwise = op.kind == base::OperatorKind::kDepthwise && !does.fold_channels;
-  if ((!is_conv && !is_depthwise) || does.cycles_per_output > 0) return lanes;
+  if (!is_conv && !is_depthwise) return lanes;
   if (is_depthwise || op.groups <= 1) lanes[1] = std::max<int64_t>(1, unroll.out_channels);
-  const bool one_pixel =
-      is_conv && op.window.kernel == Pair{1, 1} && op.window.stride == Pair{1, 1};
-  if (one_pixel) return lanes;
-  lanes[0] = std::max<int64_t>(1, unroll.batch);
+  const bool in_blocks = WorksInBlocks(op, worker.engine);
+  if (IsOnePixel(op) && !in_blocks) return lanes;
+  if (!in_blocks) lanes[0] = std::max<int64_t>(1, unroll.batch);
   lanes[2] = std::max<int64_t>(1, unroll.out_rows);
   lanes[3] = std::max<int64_t>(1, unroll.out_columns);
   return lanes;
@@ -102,15 +110,16 @@ bool AxisSums::FindDeciders() {
 
 void AxisSums::FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval) {
-  lanes_.assign(propagation_.Size(), 1);
+  constexpr size_t kRows = 2;
+  lanes_.assign(propagation_.Size(), {});
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const Worker worker = WorkerOf(graph, profile, op);
     const size_t slot = propagation_.SlotOf(op.outputs.front());
     if (worker.throughput == nullptr || propagation_.ShapeOf(slot).size() != 4) continue;
-    const std::array<int64_t, 4> lanes = LanesOf(op, *worker.throughput);
-    std::copy(lanes.begin(), lanes.end(),
-              lanes_.begin() + static_cast<std::ptrdiff_t>(propagation_.Begin(slot)));
+    const std::array<int64_t, 4> lanes = LanesOf(op, worker);
+    for (size_t axis = 0; axis < lanes.size(); ++axis)
+      lanes_[propagation_.Begin(slot) + axis] = {lanes[axis], axis == kRows && IsOnePixel(op)};
   }
 }
 
@@ -120,7 +129,11 @@ bool AxisSums::IsNeeded(size_t slot) const {
 }
 
 int64_t AxisSums::WholeSteps(size_t region) const {
-  return base::RoundUp(WholeLength(region), lanes_[region]);
+  return lanes_[region].Fill(WholeLength(region));
+}
+
+int64_t AxisSums::Lanes::Fill(int64_t length) const {
+  return length == 1 && one_is_less ? 1 : base::RoundUp(length, count);
 }
 
 const AxisSums::Sums* AxisSums::Of(size_t axis, int64_t extent, bool keeps_rows) {
@@ -203,7 +216,7 @@ void AxisSums::AddMade(std::span<const Extent> needed, std::span<const Extent> m
       sums.lengths[i] += needed[i].Length();
       if (!makes) continue;
       sums.made[i] += made[i].Length();
-      sums.steps[i] += base::RoundUp(made[i].Length(), lanes_[i]);
+      sums.steps[i] += lanes_[i].Fill(made[i].Length());
     }
   }
 }

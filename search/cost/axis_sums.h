@@ -96,7 +96,14 @@ class AxisSums {
   std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
   std::vector<int> deciders_;              // by region; -1: none
   std::vector<uint64_t> slot_deciders_;
-  std::vector<int64_t> lanes_;  // by region of a result: what one step does along the axis
+  // By region of a result: what one step makes along the axis. Where `one_is_less`, a single index
+  // takes a part of a step.
+  struct Lanes {
+    int64_t count = 1;
+    bool one_is_less = false;
+    int64_t Fill(int64_t length) const;
+  };
+  std::vector<Lanes> lanes_;
   std::map<std::pair<size_t, int64_t>, Entry> entries_;
 };
 

@@ -97,15 +97,16 @@ double OutputCycles(ExtentsView output, const Throughput& throughput) {
 // WholeCycles, or LeastWholeCycles for lower bounds.
 using Rounding = int64_t (*)(double cycles);
 
+// The output stage makes `output`; the steps make `stepped`.
 Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, ExtentsView output,
-                  const Slicing& slicing, Rounding whole) {
+                  ExtentsView stepped, const Slicing& slicing, Rounding whole) {
   const int64_t elements = graph::tiling::ElementsOf(output);
   if (elements == 0 || worker.engine == nullptr) return {.engine = worker.engine};
   if (worker.engine->host) return ComputeOnHost(graph, worker, op, elements);
   const Throughput* throughput = worker.throughput;
   double cycles = OutputCycles(output, *throughput);
   if (base::TraitsOf(op.kind).multiplies) {
-    const int64_t steps = StepsOf(graph, op, output, *throughput, slicing);
+    const int64_t steps = StepsOf(graph, op, stepped, *throughput, slicing);
     cycles = std::max(cycles, static_cast<double>(steps) * throughput->cycles_per_step);
   }
   return {.engine = worker.engine, .start = throughput->start_cycles, .body = whole(cycles)};
@@ -164,7 +165,7 @@ Worker BoundingWorkerOf(const Graph& graph, const Profile& profile, const Operat
     if (!worker.least_measured) worker.least_measured = Worker::Share{};
     Worker::Share& least = *worker.least_measured;
     const int64_t modelled =
-        ComputeOf(graph, worker, op, tile.tile, Slicing{}, base::WholeCycles).body;
+        ComputeOf(graph, worker, op, tile.tile, tile.tile, Slicing{}, base::WholeCycles).body;
     const int64_t measured = MeasuredCompute(worker, tile).body;
     if (IsLess(measured, modelled, least)) least = {measured, modelled};
   }
@@ -183,12 +184,12 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
     return MeasuredCompute(worker, *tile);
   const Slicing slicing{.k_slice = k_slice};
   return blocking ? ComputeInBlocks(graph, worker, op, *blocking, slicing)
-                  : ComputeOf(graph, worker, op, output, slicing, base::WholeCycles);
+                  : ComputeOf(graph, worker, op, output, output, slicing, base::WholeCycles);
 }
 
 Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator& op,
-                       ExtentsView output, bool divides_channels) {
-  Compute least = ComputeOf(graph, worker, op, output,
+                       ExtentsView output, ExtentsView stepped, bool divides_channels) {
+  Compute least = ComputeOf(graph, worker, op, output, stepped,
                             Slicing{.k_slice = std::nullopt, .ignores_groups = divides_channels},
                             base::LeastWholeCycles);
   if (worker.least_measured) {

@@ -83,12 +83,13 @@ Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::
                   const std::optional<Blocking>& blocking = std::nullopt);
 
 // A lower bound of the cycles of tiles that together cover `output`; the worker is one of
-// BoundingWorkerOf. A tile with channels of two
-// groups counts as if they were of one. So groups that tiles may divide never take more than all
-// channels in sequence. Output blocks only add to it: blocks that cover a result take at least its
-// steps.
+// BoundingWorkerOf. `stepped`: the same, or with the lengths of all tiles rounded up to what one
+// step makes. A tile with channels of two groups counts as if they were of one. So groups that
+// tiles may divide never take more than all channels in sequence. Output blocks only add to it:
+// blocks that cover a result take at least its steps.
 Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
-                       graph::tiling::ExtentsView output, bool divides_channels);
+                       graph::tiling::ExtentsView output, graph::tiling::ExtentsView stepped,
+                       bool divides_channels);
 
 // Whether some tile of the interval may have a part of the channels of some tensor: channels may be
 // cut, or some operator may convert them to other axes or take a part of them.

@@ -175,9 +175,9 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   if (!hull && GrowthOf(op)) return found;
   found.is_certain = true;
   Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
-  const Compute compute =
-      LeastComputeOf(graph_, BoundingWorkerOf(graph_, profile_, op), op,
-                     hull ? MovedOf(index, part) : ExtentsView(part), divides_channels_);
+  const ExtentsView made = hull ? MovedOf(index, part) : ExtentsView(part);
+  const Compute compute = LeastComputeOf(graph_, BoundingWorkerOf(graph_, profile_, op), op, made,
+                                         made, divides_channels_);
   found.arithmetic = compute.body;
   if (on_host || (compute.engine != nullptr && compute.engine->outstanding < 2))
     base::Accumulate(found.arithmetic, compute.start);

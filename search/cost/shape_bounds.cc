@@ -53,7 +53,9 @@ struct ShapeBounds::Work {
   // by memory
   std::vector<int64_t> loads;  // cycles of all tiles
   std::vector<int64_t> stores;
-  std::vector<int64_t> first_loads;  // of the first tile
+  std::vector<int64_t> first_loads;     // of the first tile
+  std::vector<int64_t> first_unsliced;  // of these, what split-k does not slice
+  std::vector<int64_t> first_slices;    // of what it does slice; empty: nothing is certain
   std::vector<int64_t> last_stores;
   int64_t off_chip_bytes = 0;  // without constants
 };
@@ -107,8 +109,19 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
   usable_ = true;
 }
 
-// The constant that split-k cuts: every tile gets all slices of its channels.
+// How split-k cuts the operator, and the constant that it cuts: every tile gets all slices of its
+// channels.
 void ShapeBounds::FindSlices(std::span<const encoder::program::Policy> policies) {
+  for (const encoder::program::Policy& policy : policies) {
+    if (policy.weights != WeightPolicy::kSplitK) continue;
+    const std::optional<encoder::program::KCut> cut =
+        encoder::program::FindKCut(graph_, profile_, interval_, policy.k_extent);
+    if (!cut) {
+      cuts_.clear();
+      break;
+    }
+    cuts_.push_back(*cut);
+  }
   if (TransferOfConstants(profile_, WeightPolicy::kSplitK) != TransferKind::kMoved) return;
   slices_ = {};
   for (const encoder::program::Policy& policy : policies) {
@@ -190,17 +203,20 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     work.slots[slot] = totals;
   }
   Extents part;
+  Extents stepped;
   for (size_t k = 0; k < workers_.size(); ++k) {
     const graph::Operator& op = graph_.operators[static_cast<size_t>(interval_.first) + k];
     const size_t slot = regions.SlotOf(op.outputs.front());
     part.clear();
+    stepped.clear();
     for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i) {
       const AxisSums::Sums* sums = sum_at(i);
-      part.push_back(sums == nullptr ? sums_.WholeSteps(i) : sums->steps[i]);
+      part.push_back(sums == nullptr ? sums_.WholeLength(i) : sums->made[i]);
+      stepped.push_back(sums == nullptr ? sums_.WholeSteps(i) : sums->steps[i]);
     }
     // Of one group, which may be rounded up.
     const bool in_one = divides_channels_ || op.groups <= 1;
-    Compute compute = LeastComputeOf(graph_, workers_[k], op, part, in_one);
+    Compute compute = LeastComputeOf(graph_, workers_[k], op, part, stepped, in_one);
     for (size_t axis = 0; axis < along.size(); ++axis) {
       if (along[axis] != nullptr && !sums_.IsDecidedBy(slot, axis))
         compute.body = SaturatingMul(compute.body, along[axis]->asking[slot]);
@@ -210,6 +226,59 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     work.computes.push_back(compute);
   }
   AddCrossings(tile, keeps_rows, work);
+  FindFirstSlices(tile, work);
+}
+
+// Of the K extent for which they take least.
+void ShapeBounds::FindFirstSlices(const TileShape& tile, Work& work) const {
+  const Propagation& regions = sums_.Regions();
+  const std::vector<Extent> first = sums_.FirstTile(tile);
+  std::vector<Extents> extents;
+  for (size_t slot = 0; slot < routes_.size() && !cuts_.empty(); ++slot) {
+    Extents& its = extents.emplace_back();
+    for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i)
+      its.push_back(first[i].Length());
+  }
+  for (const encoder::program::KCut& cut : cuts_) {
+    std::vector<SlicedFeature> features;
+    for (const encoder::program::KOperand& along : cut.features) {
+      const size_t slot = regions.SlotOf(along.tensor);
+      if (!IsSliced(slot)) continue;
+      features.push_back({&graph_.tensors[static_cast<size_t>(along.tensor)], along, routes_[slot],
+                          extents[slot]});
+    }
+    const SplitKCost cost =
+        SplitKCostOf(graph_, profile_, cut, TransferOfConstants(profile_, WeightPolicy::kSplitK),
+                     features, extents[regions.LastSlot()]);
+    const bool is_first = work.first_slices.empty();
+    work.first_slices.resize(cost.memories.size());
+    for (size_t memory = 0; memory < cost.memories.size(); ++memory) {
+      int64_t& least = work.first_slices[memory];
+      const int64_t here = cost.memories[memory].first_cycles;
+      least = is_first ? here : std::min(least, here);
+    }
+  }
+}
+
+bool ShapeBounds::IsSliced(size_t slot) const {
+  const int tensor = sums_.Regions().Tensors()[slot];
+  return routes_[slot].transfer == TransferKind::kMoved && is_made_[slot] == 0 &&
+         std::any_of(cuts_.begin(), cuts_.end(),
+                     [tensor](const encoder::program::KCut& cut) { return cut.Takes(tensor); });
+}
+
+// Partial sums that are written and read again, of all tiles.
+int64_t ShapeBounds::SumsBytes(const Work& work) const {
+  int64_t least = 0;
+  for (const encoder::program::KCut& cut : cuts_) {
+    const graph::Operator& op = graph_.operators[static_cast<size_t>(cut.op)];
+    const int64_t made = work.slots[sums_.Regions().LastSlot()].made;
+    const int64_t bytes = SaturatingMul(
+        base::BytesOf(base::AccumulatorOf(encoder::program::WorkingType(graph_, op)), made),
+        cut.Slices() - 1);
+    least = &cut == &cuts_.front() ? bytes : std::min(least, bytes);
+  }
+  return least;
 }
 
 int64_t ShapeBounds::BytesOf(size_t slot, int64_t elements) const {
@@ -233,7 +302,7 @@ int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_
 void ShapeBounds::AddCrossings(const TileShape& tile, bool keeps_rows, Work& work) const {
   const Propagation& regions = sums_.Regions();
   for (std::vector<int64_t>* cycles :
-       {&work.loads, &work.stores, &work.first_loads, &work.last_stores})
+       {&work.loads, &work.stores, &work.first_loads, &work.first_unsliced, &work.last_stores})
     cycles->assign(profile_.memories.size(), 0);
   const std::vector<Extent> first = sums_.FirstTile(tile);
   const graph::ops::Box last = sums_.LastBox(tile);
@@ -254,9 +323,10 @@ void ShapeBounds::AddCrossings(const TileShape& tile, bool keeps_rows, Work& wor
         extents.clear();
         for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i)
           extents.push_back(first[i].Length());
-        base::Accumulate(work.first_loads[home],
-                         TransferCycles(profile_, route.home, Direction::kRead,
-                                        RunsOf(tensor, extents, layout)));
+        const int64_t cycles =
+            TransferCycles(profile_, route.home, Direction::kRead, RunsOf(tensor, extents, layout));
+        base::Accumulate(work.first_loads[home], cycles);
+        base::Accumulate(work.first_unsliced[home], IsSliced(slot) ? 0 : cycles);
       }
     }
     if (is_made_[slot] != 0) {
@@ -310,6 +380,10 @@ int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& co
       const size_t at = regions.SlotOf(result);
       if (is_here(at)) base::Accumulate(touched.written, BytesOf(at, work.slots[at].made));
     }
+    if (kind.weights == WeightPolicy::kSplitK) {
+      base::Accumulate(touched.read, SumsBytes(work));
+      base::Accumulate(touched.written, SumsBytes(work));
+    }
     int64_t slices = 0;
     for (size_t home = 0; home < homes; ++home) {
       const std::span<const ConstantCost> costs = constants.costs.ConstantsIn(home);
@@ -346,7 +420,11 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
   // Of features that come slice by slice only the first slice has to arrive before the pass.
   const bool is_sliced = kind.weights == WeightPolicy::kSplitK;
   for (size_t memory = 0; memory < work.loads.size(); ++memory) {
-    int64_t arrives = is_sliced ? 0 : work.first_loads[memory];
+    int64_t arrives = work.first_loads[memory];
+    if (is_sliced)
+      arrives = work.first_slices.empty()
+                    ? 0
+                    : SaturatingAdd(work.first_unsliced[memory], work.first_slices[memory]);
     int64_t in = work.loads[memory];
     if (is_sliced && slices_.home == static_cast<int>(memory)) {
       const int64_t all = SaturatingMul(slices_.bytes, work.repeats);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/encoder/program/program.h"
+#include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
@@ -70,6 +71,9 @@ class ShapeBounds {
 
   void FindTotals(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work);
   void AddCrossings(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work) const;
+  void FindFirstSlices(const graph::tiling::TileShape& tile, Work& work) const;
+  bool IsSliced(size_t slot) const;
+  int64_t SumsBytes(const Work& work) const;
   int64_t CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const;
   int64_t BytesOf(size_t slot, int64_t elements) const;
   plan::Metrics MetricsOf(const Work& work, Kind kind, const Tie& least) const;
@@ -84,12 +88,13 @@ class ShapeBounds {
   std::vector<Kind> kinds_;
   std::vector<std::pair<hw_profiles::WeightPolicy, std::unique_ptr<Constants>>> constants_;
   Slices slices_;
-  std::vector<Route> routes_;     // by slot
-  std::vector<Worker> workers_;   // by operator of the interval
-  std::vector<char> is_made_;     // by slot: inside
-  std::vector<char> crosses_in_;  // by slot: it is read from its home
-  double least_pj_ = 0;           // of one byte that crosses
-  double leakage_pj_ = 0;         // of one cycle
+  std::vector<encoder::program::KCut> cuts_;  // of split-k; empty: nothing is certain
+  std::vector<Route> routes_;                 // by slot
+  std::vector<Worker> workers_;               // by operator of the interval
+  std::vector<char> is_made_;                 // by slot: inside
+  std::vector<char> crosses_in_;              // by slot: it is read from its home
+  double least_pj_ = 0;                       // of one byte that crosses
+  double leakage_pj_ = 0;                     // of one cycle
 };
 
 }  // namespace tessera::search::cost
