@@ -225,16 +225,17 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     compute.start = hides ? 0 : SaturatingMul(compute.start, work.slots[slot].tiles);
     work.computes.push_back(compute);
   }
-  AddCrossings(tile, keeps_rows, work);
-  FindFirstSlices(tile, work);
+  const std::vector<Extent> first = sums_.FirstTile(tile);
+  AddCrossings(tile, first, keeps_rows, work);
+  FindFirstSlices(first, work);
 }
 
 // Of the K extent for which they take least.
-void ShapeBounds::FindFirstSlices(const TileShape& tile, Work& work) const {
+void ShapeBounds::FindFirstSlices(std::span<const Extent> first, Work& work) const {
+  if (cuts_.empty()) return;
   const Propagation& regions = sums_.Regions();
-  const std::vector<Extent> first = sums_.FirstTile(tile);
   std::vector<Extents> extents;
-  for (size_t slot = 0; slot < routes_.size() && !cuts_.empty(); ++slot) {
+  for (size_t slot = 0; slot < routes_.size(); ++slot) {
     Extents& its = extents.emplace_back();
     for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i)
       its.push_back(first[i].Length());
@@ -299,12 +300,12 @@ int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_
   return SaturatingAdd(together, SaturatingMul(each, transfers - 1));
 }
 
-void ShapeBounds::AddCrossings(const TileShape& tile, bool keeps_rows, Work& work) const {
+void ShapeBounds::AddCrossings(const TileShape& tile, std::span<const Extent> first,
+                               bool keeps_rows, Work& work) const {
   const Propagation& regions = sums_.Regions();
   for (std::vector<int64_t>* cycles :
        {&work.loads, &work.stores, &work.first_loads, &work.first_unsliced, &work.last_stores})
     cycles->assign(profile_.memories.size(), 0);
-  const std::vector<Extent> first = sums_.FirstTile(tile);
   const graph::ops::Box last = sums_.LastBox(tile);
   Extents extents;
   for (size_t slot = 0; slot < routes_.size(); ++slot) {

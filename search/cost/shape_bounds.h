@@ -70,8 +70,9 @@ class ShapeBounds {
   void FindSlices(std::span<const encoder::program::Policy> policies);
 
   void FindTotals(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work);
-  void AddCrossings(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work) const;
-  void FindFirstSlices(const graph::tiling::TileShape& tile, Work& work) const;
+  void AddCrossings(const graph::tiling::TileShape& tile, std::span<const graph::ops::Extent> first,
+                    bool keeps_rows, Work& work) const;
+  void FindFirstSlices(std::span<const graph::ops::Extent> first, Work& work) const;
   bool IsSliced(size_t slot) const;
   int64_t SumsBytes(const Work& work) const;
   int64_t CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const;
