@@ -35,19 +35,6 @@ std::string Unquoted(std::string_view text) {
   return plain;
 }
 
-std::vector<CsvCell> CellsOf(std::string_view line) {
-  std::vector<CsvCell> cells;
-  for (size_t begin = 0;;) {
-    const size_t end = EndOfCell(line, begin);
-    const size_t first = std::min(line.find_first_not_of(kSpaces, begin), end);
-    std::string_view text = line.substr(first, end - first);
-    text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
-    cells.push_back({Unquoted(text), static_cast<int>(first) + 1});
-    if (end == line.size()) return cells;
-    begin = end + 1;
-  }
-}
-
 // Finds the place of each column in the head.
 class Head {
  public:
@@ -96,6 +83,19 @@ class Head {
 
 }  // namespace
 
+std::vector<CsvCell> CsvCellsOf(std::string_view line) {
+  std::vector<CsvCell> cells;
+  for (size_t begin = 0;;) {
+    const size_t end = EndOfCell(line, begin);
+    const size_t first = std::min(line.find_first_not_of(kSpaces, begin), end);
+    std::string_view text = line.substr(first, end - first);
+    text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
+    cells.push_back({Unquoted(text), static_cast<int>(first) + 1});
+    if (end == line.size()) return cells;
+    begin = end + 1;
+  }
+}
+
 Expected<CsvTable> CsvTable::Read(std::string_view text, std::string file,
                                   std::span<const CsvColumn> columns) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -109,7 +109,7 @@ Expected<CsvTable> CsvTable::Read(std::string_view text, std::string file,
     ++row.line;
     if (line.find_first_not_of(kSpaces) == std::string_view::npos) continue;
     row.source = line;
-    row.cells = CellsOf(line);
+    row.cells = CsvCellsOf(line);
     if (head.Size() == 0) {
       if (auto fault = head.Read(row)) return Unexpected(*std::move(fault));
       continue;

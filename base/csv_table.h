@@ -24,6 +24,9 @@ struct CsvCell {
   int column = 1;  // in bytes, from 1
 };
 
+// The cells of one line without its line break.
+std::vector<CsvCell> CsvCellsOf(std::string_view line);
+
 class CsvTable {
  public:
   struct Row {

@@ -20,6 +20,7 @@
 #include "tessera/cli/explore_part.h"
 #include "tessera/cli/explore_questions.h"
 #include "tessera/cli/explore_shards.h"
+#include "tessera/cli/inputs.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
@@ -68,6 +69,10 @@ class ShowPart final : public ExplorePart {
     if (!store) return console.Refuse(store.error());
     const base::Expected<explore::StoredAnswer> answer = explore::FindByPrefix(*store, id_);
     if (!answer) return console.Refuse(answer.error());
+    if (const auto network = store->FindNetwork(answer->network)) {
+      const ExitCode code = destinations_.ReadDuring(console, "network", network->file);
+      if (code != ExitCode::kAnswer) return code;
+    }
     CallOptions call;
     call.threads = threads_.Get();
     const base::Expected<tessera::Plan> plan = explore::MakePlanAgain(*store, *answer, call);
@@ -260,6 +265,7 @@ class ExploreCommand final : public Command {
       destinations_.Write("--output", output);
     }
     destinations_.Read("spec", spec_);
+    destinations_.Read("--store", store_);
     return destinations_.Around(console, [&] { return Answer(console); });
   }
 
@@ -275,10 +281,15 @@ class ExploreCommand final : public Command {
     const base::Expected<Spec> spec =
         explore::ReadSpec(*text, spec_ == "-" ? "standard input" : spec_);
     if (!spec) return console.Refuse(spec.error());
+    if (const ExitCode code = NoteInputs(console, *spec); code != ExitCode::kAnswer) return code;
     // A description needs no answers, so it neither reads nor makes a store.
-    const base::Expected<Store> store =
-        Store::Open(store_.empty() || dry_run_ ? ":memory:" : store_);
+    const bool stores = !store_.empty() && !dry_run_;
+    const base::Expected<Store> store = Store::Open(stores ? store_ : ":memory:");
     if (!store) return console.Refuse(store.error());
+    if (const ExitCode code =
+            stores ? destinations_.ReadDuring(console, "--store", store_) : ExitCode::kAnswer;
+        code != ExitCode::kAnswer)
+      return code;
     if (dry_run_) return Describe(console, *spec, *store);
     if (shard_.IsGiven())
       return shard_.Run(console, *spec, *text, *store, threads_.Get(), questions_.Get().plan_all);
@@ -295,6 +306,21 @@ class ExploreCommand final : public Command {
       outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
     const ExitCode saved = destinations_.Save(console, outputs);
     return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
+  }
+
+  // The files that the specification names, and those that its profiles extend.
+  ExitCode NoteInputs(Console& console, const Spec& spec) {
+    std::vector<std::string> files = spec.files;
+    for (const explore::BaseProfile& base : spec.space.Bases()) {
+      const auto texts = ReadProfileTexts(base.file);
+      if (!texts) return console.Refuse(texts.error());
+      for (const auto& [name, text] : *texts) files.push_back(name);
+    }
+    for (const std::string& file : files) {
+      const ExitCode code = destinations_.ReadDuring(console, "file", file);
+      if (code != ExitCode::kAnswer) return code;
+    }
+    return ExitCode::kAnswer;
   }
 
   static std::string RenderFor(const std::string& suffix, const Json& document) {

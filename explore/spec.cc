@@ -64,6 +64,7 @@ class SpecReader {
       AreaReader reader(spec_.space.Bases(), spec_.space.Axes(), vocabulary_, folder_);
       spec_.area = reader.Read(area);
       if (reader.Fault() && !fault_) fault_ = reader.Fault();
+      spec_.files.insert(spec_.files.end(), reader.Files().begin(), reader.Files().end());
     }
     static constexpr std::array<std::string_view, 3> kFronts = {"both", "networks", "set"};
     const YamlNode fronts = root_.Maybe("fronts");
@@ -141,6 +142,7 @@ class SpecReader {
         continue;
       }
       Claim(node, entry.name, names);
+      spec_.files.push_back(entry.file);
       const base::Expected<std::string> content = base::ReadInput(entry.file);
       if (!content) {
         node.Complain("'" + entry.file + "' cannot be read: " + content.error().message);
@@ -175,6 +177,7 @@ class SpecReader {
   }
 
   void AddChoices(const YamlNode& node, const YamlNode& choices, NetworkEntry pattern) {
+    spec_.files.push_back(pattern.file);
     const base::Expected<std::string> content = base::ReadInput(pattern.file);
     if (!content)
       return node.Complain("'" + pattern.file + "' cannot be read: " + content.error().message);
@@ -215,6 +218,7 @@ class SpecReader {
     const YamlNode node = root_.Maybe("columns");
     if (!node) return;
     const std::string file = Resolve(node.Text());
+    spec_.files.push_back(file);
     const base::Expected<std::string> text = base::ReadInput(file);
     if (!text) return node.Complain("'" + file + "' cannot be read: " + text.error().message);
     const base::Expected<FigureTable> table = ReadTable(*text, file, "network");

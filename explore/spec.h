@@ -52,6 +52,7 @@ struct Settings {
 
 struct Spec {
   std::string file;
+  std::vector<std::string> files;  // that were read for it: networks and tables
   std::vector<NetworkEntry> networks;
   std::vector<RefusedNetwork> refused_networks;
   Space space;

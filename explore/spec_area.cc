@@ -86,6 +86,7 @@ void AreaReader::ReadTable(const YamlNode& node, AreaModel& model) {
   const std::filesystem::path path(node.Text());
   const std::string file =
       path.is_absolute() ? path.string() : (folder_ / path).lexically_normal().string();
+  files_.push_back(file);
   const base::Expected<std::string> text = base::ReadInput(file);
   if (!text) return node.Complain("'" + file + "' cannot be read: " + text.error().message);
   base::Expected<std::vector<AreaRule>> rules = ReadAreaTable(*text, file);

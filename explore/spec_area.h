@@ -30,6 +30,9 @@ class AreaReader {
   // What is wrong in a table.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
+  // The tables that it has read.
+  const std::vector<std::string>& Files() const { return files_; }
+
  private:
   void ReadRule(const std::string& part, const base::YamlNode& node, AreaModel& model) const;
   void ReadTable(const base::YamlNode& node, AreaModel& model);
@@ -42,6 +45,7 @@ class AreaReader {
   const Vocabulary& vocabulary_;
   std::filesystem::path folder_;
   std::optional<base::Diagnostic> fault_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace tessera::explore

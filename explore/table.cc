@@ -6,23 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "tessera/base/text.h"
+#include "tessera/base/csv_table.h"
 #include "tessera/explore/expression.h"
 
 namespace tessera::explore {
-namespace {
-
-std::vector<std::string> CellsOf(std::string_view line) {
-  std::vector<std::string> cells;
-  while (true) {
-    const size_t comma = line.find(',');
-    cells.emplace_back(base::Trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-}  // namespace
 
 base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message,
                             std::string expected, std::string found) {
@@ -44,7 +31,8 @@ base::Expected<FigureTable> ReadTable(std::string_view text, const std::string& 
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     ++number;
-    std::vector<std::string> cells = CellsOf(line);
+    std::vector<std::string> cells;
+    for (base::CsvCell& cell : base::CsvCellsOf(line)) cells.push_back(std::move(cell.text));
     if (cells.size() == 1 && cells.front().empty()) continue;
     if (table.header.empty()) {
       if (cells.front() != first)

@@ -9,7 +9,7 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Tables of figures that users state: CSV without quotes.
+// Tables of figures that users state, in CSV (base/csv_table.h).
 namespace tessera::explore {
 
 struct TableRow {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tessera/base/text.h"
+
 namespace tessera::explore {
 
 std::string Short(const Json& value) {
@@ -32,7 +34,8 @@ std::string AlignedTable(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string CsvCell(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::string text =
+      base::Printable(value.is_string() ? value.get<std::string>() : value.dump());
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -37,7 +37,7 @@ std::map<std::string, double> TotalsOf(const Profile& profile) {
       if (field.key != key) continue;
       for (const auto& section : sections) {
         VisitValue(field, section,
-                   [&](auto value) { totals[std::string(key)] += static_cast<double>(value); });
+                   [&](const auto& value) { totals[std::string(key)] += NumberOf(value); });
       }
     }
   };

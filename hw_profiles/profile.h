@@ -48,8 +48,8 @@ inline constexpr FieldRange kBandwidths = {1e-9, 1e18};
 enum class Presence : uint8_t {
   kRequired,
   kWritten,   // may be absent, and then has the struct's default; the writer states it always
-  kOptional,  // may be absent, and then is 0; the writer leaves 0 out, so that plans that were made
-              // before the field existed keep their digest
+  kOptional,  // may be absent, and then is 0, or not known (std::optional); the writer leaves it
+              // out then, so that plans that were made before the field existed keep their digest
 };
 
 // A key of a section. A key without a member has a reader and a writer of its own.
@@ -57,11 +57,21 @@ template <typename Section>
 struct Field {
   std::string_view key;
   std::variant<std::monostate, int64_t Section::*, int Section::*, double Section::*,
-               bool Section::*>
+               bool Section::*, std::optional<double> Section::*>
       member = {};
   FieldRange range = {};  // of a number
   Presence presence = Presence::kWritten;
 };
+
+// The value of a field as a number; 0 if it is not known.
+template <typename Value>
+double NumberOf(const Value& value) {
+  if constexpr (std::is_same_v<Value, std::optional<double>>) {
+    return value.value_or(0);
+  } else {
+    return static_cast<double>(value);
+  }
+}
 
 // Calls visit(value) with the field's value in `section`, if the field has a member.
 template <typename Section, typename Visit>
@@ -200,7 +210,7 @@ struct Engine {
   double mac_pj = 0;
   // operators that run concurrently: the start of one is hidden behind those before it
   int outstanding = 1;
-  double area_mm2 = 0;
+  std::optional<double> area_mm2 = {};
   // after it finishes a tile, before it begins the next one of the subgraph
   int64_t idle_cycles_between_tiles = 0;
   std::optional<OutputBlocks> blocks = {};
@@ -248,7 +258,7 @@ struct Memory {
   double read_pj_per_byte = 0;
   double write_pj_per_byte = 0;
   double leakage_mw = 0;
-  double area_mm2 = 0;
+  std::optional<double> area_mm2 = {};
   std::vector<problem::Reserved> reserved;
   std::vector<problem::Bank> banks;
   std::vector<problem::Mode> modes;
@@ -289,7 +299,7 @@ struct Link {
   int64_t alignment_bytes = 1;
   int dims = 3;  // loop levels that one descriptor covers; a transfer that needs more is split
   int outstanding = 1;  // concurrent transfers
-  double area_mm2 = 0;
+  std::optional<double> area_mm2 = {};
   // slices of one operand follow one another without a pause: only the first waits for the latency
   bool pipelined = false;
 };

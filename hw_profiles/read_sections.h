@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,9 @@ inline void ReadValue(const base::YamlNode& node, FieldRange /*range*/, bool& va
   value = node.Boolean();
 }
 inline void ReadValue(const base::YamlNode& node, FieldRange range, double& value) {
+  value = node.Number(range.least, range.most);
+}
+inline void ReadValue(const base::YamlNode& node, FieldRange range, std::optional<double>& value) {
   value = node.Number(range.least, range.most);
 }
 template <typename Integer>

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
 
 #include "tessera/base/json_document.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -22,7 +24,11 @@ ordered_json FieldsToJson(const Fields& fields, const Section& section, ordered_
     const std::string key(field.key);
     if (others.contains(key)) json[key] = std::move(others[key]);
     VisitValue(field, section, [&](const auto& value) {
-      if (value != 0 || field.presence != Presence::kOptional) json[key] = value;
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::optional<double>>) {
+        if (value) json[key] = *value;
+      } else {
+        if (value != 0 || field.presence != Presence::kOptional) json[key] = value;
+      }
     });
   }
   return json;

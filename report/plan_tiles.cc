@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tessera/base/text.h"
 #include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/plan/verify/tile_table.h"
 #include "tessera/report/plan_text.h"
@@ -27,8 +28,9 @@ std::string TilesAsCsv(const plan::Plan& plan) {
   for (const plan::verify::TileRow& row : plan::verify::TileTableOf(plan)) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(row.op)];
     const std::string signature = graph::import::yaml::SignatureOf(plan.network, op);
-    const bool has_lines = op.id.find_first_of("\r\n") != std::string::npos;
-    csv += fmt::format("{},{},{},{},{},{},{},{}\n", has_lines ? signature : Cell(op.id),
+    // What is written must read back, so a name with escapes is none.
+    const bool is_printable = base::Printable(op.id) == op.id;
+    csv += fmt::format("{},{},{},{},{},{},{},{}\n", is_printable ? Cell(op.id) : signature,
                        fmt::join(row.tile, "x"), Cell(row.engine), row.cycles, row.pj, signature,
                        row.count, row.measured ? "measured" : "model");
   }

@@ -195,7 +195,7 @@ class MetricsCheck {
     double sum = 0;
     for (size_t i = 0; i < sections.size() && field != fields.end(); ++i) {
       hw_profiles::VisitValue(*field, sections[i],
-                              [&](auto value) { sum += static_cast<double>(value); });
+                              [&](const auto& value) { sum += hw_profiles::NumberOf(value); });
     }
     return sum;
   }

@@ -358,10 +358,11 @@ Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view fi
   JsonReader reader(text, std::string(file));
   ProblemDocument document = ReadProblemObject(reader.Root());
   if (reader.Failed()) return reader.Finish(std::move(document));
-  if (auto fault = CheckWellFormed(document.problem)) reader.Refuse(std::move(*fault));
-  if (document.ladder) {
-    if (auto fault = CheckWellFormed(document.problem, *document.ladder))
-      reader.Refuse(std::move(*fault));
+  if (auto fault = CheckWellFormed(document.problem)) {
+    reader.Refuse(std::move(*fault));
+  } else if (document.ladder) {
+    if (auto of_ladder = CheckWellFormed(document.problem, *document.ladder))
+      reader.Refuse(std::move(*of_ladder));
   }
   return reader.Finish(std::move(document));
 }

@@ -155,7 +155,7 @@ void AddMemoryChanges(size_t i, std::vector<Change>& changes) {
   add([](hw_profiles::Memory& m) { m.direct_write = false; });
   add([](hw_profiles::Memory& m) { m.direct_read = false; });
   add([](hw_profiles::Memory& m) { m.capacity_bytes = 1 << 24; });
-  add([](hw_profiles::Memory& m) { m.leakage_mw = m.area_mm2 = 0; });
+  add([](hw_profiles::Memory& m) { m.leakage_mw = 0, m.area_mm2 = {}; });
   add([](hw_profiles::Memory& m) { m.port = {}; });
   AddDefaults(
       hw_profiles::kPortFields, [i](Profile & p) -> auto& { return p.memories.at(i).port; },

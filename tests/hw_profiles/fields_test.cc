@@ -52,6 +52,9 @@ class Page {
 };
 
 std::string TextOf(bool value) { return value ? "`true`" : "`false`"; }
+std::string TextOf(const std::optional<double>& value) {
+  return value ? std::to_string(*value) : "none";
+}
 template <typename Number>
 std::string TextOf(Number value) {
   EXPECT_EQ(value, static_cast<Number>(static_cast<int64_t>(value)));
@@ -75,7 +78,7 @@ void ExpectStated(const Page& page, const std::string& section,
     EXPECT_EQ(field.presence == Presence::kRequired, stated == "required" && HasMember(field));
     if (stated == "required" || stated == "`bytes_per_cycle`") continue;
     static const Section kDefaults;
-    VisitValue(field, kDefaults, [&](auto value) {
+    VisitValue(field, kDefaults, [&](const auto& value) {
       EXPECT_NE((" " + stated).find(" " + TextOf(value)), std::string::npos) << stated;
     });
   }
@@ -112,6 +115,8 @@ void ExpectReadBack(const Fields& fields, SectionOf section_of, const std::strin
       is_number = true;
       if constexpr (std::is_same_v<Value, bool>) {
         value = !value;
+      } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+        value = 0;
       } else {
         value += Value{1};
       }

@@ -41,7 +41,7 @@ void ExpectMemoriesOfExample(const Profile& profile) {
   EXPECT_EQ(sram.write_pj_per_byte, 1.48);
   EXPECT_EQ(sram.leakage_mw, 0.5);
   EXPECT_EQ(sram.area_mm2, 0.25);
-  EXPECT_EQ(profile.memories[1].area_mm2, 0);
+  EXPECT_EQ(profile.memories[1].area_mm2, std::nullopt);
   ASSERT_EQ(sram.reserved.size(), 1U);
   EXPECT_EQ(sram.reserved[0].range, (AddressRange{0, 1024}));
   EXPECT_EQ(sram.reserved[0].reason, "stack");

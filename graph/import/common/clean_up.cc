@@ -187,22 +187,41 @@ class ReshapeJoiner {
     }
   }
 
-  // A space_to_batch of foreign formats: a reshape splits rows and columns into blocks and phases,
-  // a transpose puts the phases first, and the reshape `op` makes images of them.
+  // What a reshape of a map splits it into: places of the axes, -1 for a phase that there is not.
+  struct PhaseSplit {
+    std::vector<int> permutation;  // that puts the phases first
+    size_t rows = 0;
+    int row_phases = 0;
+    size_t columns = 0;
+    int column_phases = 0;
+  };
+
+  // A space_to_batch of foreign formats: a reshape splits rows, columns, or both into blocks and
+  // phases, a transpose puts the phases first, and the reshape `op` makes images of them.
   void GatherPhases(int op) {
+    const std::array<PhaseSplit, 3> splits = {{{{3, 5, 0, 1, 2, 4}, 2, 3, 4, 5},
+                                               {{3, 0, 1, 2, 4}, 2, 3, 4, -1},
+                                               {{4, 0, 1, 2, 3}, 2, -1, 3, 4}}};
     const int turn = Before(op);
-    if (turn < 0 || links_.At(turn).kind != OperatorKind::kTranspose ||
-        links_.At(turn).Own<TransposeAttributes>().permutation != std::vector{3, 5, 0, 1, 2, 4})
-      return;
+    if (turn < 0 || links_.At(turn).kind != OperatorKind::kTranspose) return;
+    const auto its = std::find_if(splits.begin(), splits.end(), [&](const PhaseSplit& each) {
+      return each.permutation == links_.At(turn).Own<TransposeAttributes>().permutation;
+    });
     const int split = Before(turn);
-    if (split < 0 || links_.At(split).kind != OperatorKind::kReshape) return;
+    if (its == splits.end() || split < 0 || links_.At(split).kind != OperatorKind::kReshape) return;
     const Shape& map = ShapeOf(links_.At(split).inputs.front());
     const Shape& parts = ShapeOf(links_.At(split).outputs.front());
-    const std::array block = {parts[3], parts[5]};
+    const auto phases = [&parts](int place) {
+      return place < 0 ? int64_t{1} : parts[static_cast<size_t>(place)];
+    };
+    const std::array block = {phases(its->row_phases), phases(its->column_phases)};
+    const int64_t rows = parts[its->rows];
+    const int64_t columns = parts[its->columns];
     if (map.size() != 4 || std::max(block[0], block[1]) > ops::kMostWindow ||
-        map != Shape{parts[0], parts[1], parts[2] * block[0], parts[4] * block[1]} ||
+        block == std::array<int64_t, 2>{1, 1} ||
+        map != Shape{parts[0], parts[1], rows * block[0], columns * block[1]} ||
         ShapeOf(links_.At(op).outputs.front()) !=
-            Shape{block[0] * block[1] * map[0], map[1], parts[2], parts[4]})
+            Shape{block[0] * block[1] * map[0], map[1], rows, columns})
       return;
     for (const int part : {turn, op})
       draft_.report.Join(Report::Event::kFused, links_.At(part).id, links_.At(split).id,

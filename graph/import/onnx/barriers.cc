@@ -71,9 +71,16 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
   }
   Operator op = Opaque(node);
   op.annotations.emplace("x-barrier", reason);
+  const auto is_known = [&types](size_t i) {
+    return types[i].shape && ops::IsCountable(*types[i].shape);
+  };
+  // Others that no node reads are left out.
+  bool any_known = false;
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    any_known = any_known || (node.HasOutput(i) && is_known(i));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (!node.HasOutput(i)) continue;
-    if (!types[i].shape || !ops::IsCountable(*types[i].shape)) {
+    if (!node.HasOutput(i) || is_known(i)) continue;
+    if (read_.count(node.outputs[i]) > 0 || !any_known) {
       return base::Unexpected(common::FaultAt(
           file_name_, node,
           "the shape of its output '" + node.outputs[i] + "' is not known (" + reason + ")",
@@ -90,7 +97,7 @@ base::Expected<void> NodeImport::Fence(const common::Node& node, const std::stri
       op.inputs.empty() ? base::DataType::kFloat32 : draft_.TensorAt(op.inputs.front()).type;
   std::vector<int> outputs;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (!node.HasOutput(i)) continue;
+    if (!node.HasOutput(i) || !is_known(i)) continue;
     outputs.push_back(
         draft_.AddFeature(node.outputs[i], *types[i].shape, types[i].type.value_or(otherwise)));
     draft_.BindFeature(node.outputs[i], outputs.back());

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <set>
 
+#include "tessera/base/random.h"
+
 namespace tessera::search {
 namespace {
 
@@ -23,9 +25,11 @@ std::vector<int64_t> UpTo(int64_t last) {
 
 // All shapes that the search looks at.
 std::set<TileShape> RunToTheEnd(tiling::ShapeSearch& search,
-                                const tiling::ShapeSearch::Rating& rating) {
+                                const tiling::ShapeSearch::Rating& rating,
+                                const tiling::ShapeSearch::Bounding& bounding = {}) {
   std::set<TileShape> seen;
-  for (std::vector<TileShape> next = search.Start(); !next.empty(); next = search.Refine(rating)) {
+  for (std::vector<TileShape> next = search.Start(); !next.empty();
+       next = search.Refine(rating, bounding)) {
     for (const TileShape& shape : next) EXPECT_TRUE(seen.insert(shape).second);
   }
   return seen;
@@ -108,6 +112,47 @@ TEST(ShapeSearch, LooksAtMoreWithAFurtherAxis) {
   const std::set<TileShape> few = RunToTheEnd(two, without_last);
   const std::set<TileShape> many = RunToTheEnd(three, rugged);
   EXPECT_TRUE(std::includes(many.begin(), many.end(), few.begin(), few.end()));
+}
+
+// Bounds save rates, and lead to the same shapes. Some shapes are not usable.
+TEST(ShapeSearch, LooksAtTheSameWithBounds) {
+  base::Random random(77);
+  size_t rated = 0;
+  size_t seen = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    const ShapeGrid grid{.extents = {UpTo(random.Uniform(1, 30)), UpTo(random.Uniform(1, 30)),
+                                     UpTo(random.Uniform(1, 12))},
+                         .thinned = false};
+    const double rows = static_cast<double>(random.Uniform(1, 30));
+    const double columns = static_cast<double>(random.Uniform(1, 30));
+    const double slack = random.Chance(0.5) ? 0 : 40;
+    const tiling::ShapeSearch::Rating rating =
+        [&](const TileShape& shape) -> std::optional<tiling::ShapeSearch::Rate> {
+      if (shape[0] * shape[1] * shape[2] % 7 == 3) return std::nullopt;
+      const double first = static_cast<double>(shape[0]) - rows;
+      const double second = static_cast<double>(shape[1]) - columns;
+      const double rugged = 30 * std::sin(static_cast<double>(shape[0] + 3 * shape[2]));
+      return tiling::ShapeSearch::Rate{first * first + second * second + rugged};
+    };
+    std::set<TileShape> known;
+    const tiling::ShapeSearch::Rating counted = [&](const TileShape& shape) {
+      known.insert(shape);
+      return rating(shape);
+    };
+    const tiling::ShapeSearch::Bounding bounding =
+        [&](const TileShape& shape) -> std::optional<double> {
+      if (known.contains(shape)) return std::nullopt;
+      const auto rate = rating(shape);
+      return rate ? (*rate)[0] - slack * std::abs(std::cos(static_cast<double>(shape[1]))) : 0;
+    };
+    tiling::ShapeSearch whole(grid);
+    tiling::ShapeSearch bounded(grid);
+    const std::set<TileShape> wanted = RunToTheEnd(whole, rating);
+    ASSERT_EQ(RunToTheEnd(bounded, counted, bounding), wanted) << "draw " << draw;
+    rated += known.size();
+    seen += wanted.size();
+  }
+  EXPECT_LT(2 * rated, seen);
 }
 
 TEST(ShapeSearch, GivesTheRestSmallestFirst) {

@@ -81,6 +81,17 @@ TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
   EXPECT_EQ(fault.hint, "or describe operator my.domain:Warp under 'ops'");
 }
 
+TEST(Barrier, LeavesOutWhatIsNotReadIfItsShapeIsNotKnown) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Input("k", {1}, kInt64);
+  model.AddMany("TopK", {"x", "k"}, {"values", "indices"});
+  model.Output("values", {4, 3});
+  EXPECT_EQ(Describe(MustImportGraph(model)), "opaque (x, k) -> values [4, 3]\n");
+  model.Output("indices");
+  EXPECT_THAT(FaultOf(model.Bytes()).message, HasSubstr("its output 'indices' is not known"));
+}
+
 TEST(Description, MakesAnUnknownOperatorTileable) {
   ModelBuilder model;
   model.Input("x", {1, 4, 8, 8});

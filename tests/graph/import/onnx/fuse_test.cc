@@ -335,12 +335,13 @@ TEST(Floats, MayBePlannedAsAnotherType) {
 
 // Rows and columns are split into blocks and phases, and the phases become images: kind and shape
 // of the result, with the axes in this order.
-std::string SpaceToBatch(const Ints& order, const Ints& images) {
+std::string SpaceToBatch(const Ints& order, const Ints& images,
+                         const Ints& parts = {1, 3, 4, 2, 2, 4}) {
   ModelBuilder model;
   model.Input("x", {1, 3, 7, 8});
   model.Integers("pads", {0, 0, 1, 0, 0, 0, 0, 0});
   model.Add("Pad", {"x", "pads"}, "padded");
-  model.Integers("parts", {1, 3, 4, 2, 2, 4});
+  model.Integers("parts", parts);
   model.Add("Reshape", {"padded", "parts"}, "split");
   model.Add("Transpose", {"split"}, "turned", {{"perm", order}});
   model.Integers("images", images);
@@ -352,6 +353,18 @@ std::string SpaceToBatch(const Ints& order, const Ints& images) {
 TEST(SpaceToBatch, IsOneOperator) {
   EXPECT_EQ(SpaceToBatch({3, 5, 0, 1, 2, 4}, {8, 3, 4, 2}),
             "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [8, 3, 4, 2]\n");
+}
+
+TEST(SpaceToBatch, SplitsRowsOrColumnsAlone) {
+  EXPECT_EQ(SpaceToBatch({3, 0, 1, 2, 4}, {2, 3, 4, 8}, {1, 3, 4, 2, 8}),
+            "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [2, 3, 4, 8]\n");
+  EXPECT_EQ(SpaceToBatch({4, 0, 1, 2, 3}, {4, 3, 8, 2}, {1, 3, 8, 2, 4}),
+            "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [4, 3, 8, 2]\n");
+}
+
+TEST(SpaceToBatch, OfOnePhaseIsNothing) {
+  EXPECT_EQ(SpaceToBatch({3, 5, 0, 1, 2, 4}, {1, 3, 8, 8}, {1, 3, 8, 1, 8, 1}),
+            "pad (x) -> padded [1, 3, 8, 8]\n");
 }
 
 TEST(SpaceToBatch, FollowsAReshape) {
