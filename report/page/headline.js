@@ -7,9 +7,10 @@
 // The value of a metric as text, and the same in other words, by its unit.
 const unitTexts = { cycles: (value) => `${grouped(value)} cycles`, pJ: energyText, bytes: bytesText };
 const unitAsides = { cycles: timeText, bytes: (value) => `${grouped(value)} B` };
+const textIn = (unit) => unitTexts[unit] ?? ((value) => `${value < 1000 ? Number(value.toPrecision(4)) : grouped(value)} ${unit}`);
 
 function metricCard({ key, title, unit, counts_work: countsWork, grows_with_work: grows }) {
-  const text = unitTexts[unit] ?? ((value) => `${value < 1000 ? Number(value.toPrecision(4)) : grouped(value)} ${unit}`);
+  const text = textIn(unit);
   const aside = unitAsides[unit] ?? (() => '');
   const value = plan.totals[key];
   const bound = plan.lower_bounds[key];

@@ -8,8 +8,8 @@
 // The objective's unit: for a single metric its own unit, else a plain number, where 1 is ideal.
 function scoreText(score) {
   const wanted = Object.keys(plan.objective.weights);
-  const metric = wanted.length === 1 ? metrics.find(({ key }) => key === wanted[0]) : null;
-  return metric ? metric.text(score) : Number(score.toPrecision(4)).toString();
+  const metric = wanted.length === 1 ? plan.metrics.find(({ key }) => key === wanted[0]) : null;
+  return metric ? textIn(metric.unit)(score) : Number(score.toPrecision(4)).toString();
 }
 
 // "+9 %" relative to the plan.
