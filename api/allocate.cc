@@ -2,11 +2,13 @@
 
 #include <tessera/allocate.h>
 
+#include <cmath>
 #include <utility>
 
 #include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/allocation.h"
+#include "tessera/api/parts/memories.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/validator.h"
@@ -79,6 +81,14 @@ Result<Problem> Choose(const Problem::Content& content, const std::string& name)
   return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt});
 }
 
+Result<Problem> SetCapacities(const Problem::Content& content,
+                              const std::vector<parts::NamedCapacity>& capacities) {
+  ProblemDocument changed = content.document;
+  if (auto fault = parts::SetCapacities(changed.problem, capacities, "capacities"))
+    return BadInput(*std::move(fault));
+  return AsProblem(std::move(changed));
+}
+
 }  // namespace
 
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options) {
@@ -87,16 +97,35 @@ std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptio
                        "the problem with the sizes of one of them");
   if (options.capacity && *options.capacity < 0)
     return BadArgument("the capacity is negative", "0 or more bytes");
+  if (!(options.gap_percent >= 0 && options.gap_percent <= 1000))
+    return BadArgument("gap_percent is out of range", "a percentage from 0 to 1000");
+  const auto objective = FindObjective(problem.Get().document.problem, options);
+  if (!objective) return BadInput(objective.error());
+  if (*objective && options.certify)
+    return BadArgument("a certificate is about the peak of the first memory alone",
+                       "no certificate, or `peaks` with the first memory alone");
   return FindBadOption(options);
+}
+
+base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
+    const problem::Problem& problem, const AllocateOptions& options) {
+  using Objective = std::optional<search::allocate::PeakObjective>;
+  if (!options.peaks.empty()) return parts::FindObjective(problem, options.peaks, "peaks");
+  if (!options.minimize) return Objective();
+  return parts::FindObjective(problem, {{std::string(parts::kSumOfPeaks), 1}}, "minimize");
 }
 
 namespace {
 
 base::Expected<parts::AllocationAnswer> Find(const problem::Problem& asked,
                                              const AllocateOptions& given, const base::Stop& stop) {
+  auto objective = FindObjective(asked, given);
+  if (!objective) return base::Unexpected(objective.error());
   parts::AllocationCall call;
   call.capacity = given.capacity;
-  call.minimize = given.minimize;
+  call.minimize = given.minimize || !given.peaks.empty();
+  call.objective = *std::move(objective);
+  call.gap_ppm = std::llround(given.gap_percent * 1e4);
   call.budget = given.budget;
   call.threads = given.threads;
   call.explains = given.explain;
@@ -148,9 +177,9 @@ Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOption
   if (auto error = FindBadArgument(problem, given)) return *std::move(error);
   const problem::Problem& asked = problem.Get().document.problem;
   const CallStop stop(given);
-  auto found = Find(asked, given, stop.Get());
+  const auto found = Find(asked, given, stop.Get());
   if (!found) return AsError(CallStatus::kInternal, found.error());
-  problem::Result& result = found->result;
+  const problem::Result& result = found->result;
   AllocateAnswer answer;
   answer.outcome = OutcomeOf(result.status);
   answer.lower_bound = result.lower_bound;
@@ -164,13 +193,13 @@ Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOption
   }
   answer.stopped = stop.Get().HasCutOff();
   answer.out_of_memory = RanOutOfMemory(stop.Get());
-  if (result.allocation) {
-    problem::files::AllocationDocument document;
-    document.result = std::move(result);
-    document.capacity = found->capacity;
-    document.seed = static_cast<int64_t>(given.seed);
-    answer.allocation = AsAllocation(problem, std::move(document), answer.lower_bound);
-  }
+  for (const problem::MemoryPeak& each : found->peaks)
+    answer.peaks.push_back({each.memory, each.peak, each.lower_bound});
+  answer.score = found->score;
+  answer.score_bound = found->score_bound;
+  if (result.allocation)
+    answer.allocation =
+        AsAllocation(problem, parts::AsDocument(*found, given.seed), answer.lower_bound);
   return answer;
 }
 
@@ -189,6 +218,11 @@ Result<Problem> Problem::Make(const std::vector<Buffer>& buffers,
 Result<Problem> Problem::FromColumns(const BufferColumns& buffers,
                                      std::optional<std::int64_t> capacity) {
   return api::Guarded([&] { return api::MakeProblem(buffers, capacity); });
+}
+
+Result<Problem> Problem::WithCapacities(
+    const std::vector<std::pair<std::string, std::int64_t>>& capacities) const {
+  return api::Guarded([&] { return api::SetCapacities(*content_, capacities); });
 }
 
 const std::vector<std::string>& Problem::Candidates() const noexcept {

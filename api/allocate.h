@@ -77,6 +77,11 @@ class TESSERA_API Problem {
   // The same buffers in the tile memory of the profile, under its rules.
   Result<Problem> InMemoryOf(const Profile& profile) const;
 
+  // The same buffers in memories of these capacities in bytes. Each is named once; those that are
+  // not named keep theirs.
+  Result<Problem> WithCapacities(
+      const std::vector<std::pair<std::string, std::int64_t>>& capacities) const;
+
   // The tile candidates of the file, and the problem with the sizes of one of them. A problem with
   // candidates cannot be allocated before one is chosen.
   const std::vector<std::string>& Candidates() const noexcept;
@@ -100,6 +105,12 @@ struct AllocateOptions : SearchOptions {
   // Look for the least peak within the capacity, not for any placement. Where neither this call
   // nor the problem states a capacity, it is looked for anyway.
   bool minimize = false;
+  // Which peaks that is where the problem has several memories, in place of the sum of all: weights
+  // above 0 of memories by name, or {{"relative", 1}}, the sum of each peak over its lower bound.
+  // {{"sum", 1}} is the sum of all. Not empty, `minimize` need not be set.
+  std::vector<std::pair<std::string, double>> peaks = {};
+  // A peak that exceeds the lower bound by at most this percentage, of 0 to 1000, is low enough.
+  double gap_percent = 0;
   bool explain = true;   // infeasible answers: AllocateAnswer::explanation
   bool certify = false;  // AllocateAnswer::certificate
 };
@@ -130,13 +141,25 @@ class TESSERA_API Allocation {
   std::shared_ptr<const Content> content_;
 };
 
+// The peak of one of several memories, in bytes.
+struct MemoryPeak {
+  std::string memory = {};
+  std::int64_t peak = 0;
+  std::int64_t lower_bound = 0;  // no placement has a lower peak
+};
+
 struct AllocateAnswer {
   Outcome outcome = Outcome::kUnknown;
   std::optional<Allocation> allocation = {};  // kOptimal, kFeasible
-  std::int64_t lower_bound = 0;               // no placement has a lower peak
+  std::int64_t lower_bound = 0;               // no placement has a lower peak in the first memory
   std::optional<std::int64_t> cost = {};      // of the allocation, where the problem states costs
-  std::string engine = {};                    // that found the answer
-  std::string reason = {};                    // why there is no allocation, or no better one known
+  // Where peaks of several memories were minimised, of an allocation: each of them, their weighted
+  // sum, and what no placement undercuts.
+  std::vector<MemoryPeak> peaks = {};
+  double score = 0;
+  double score_bound = 0;
+  std::string engine = {};  // that found the answer
+  std::string reason = {};  // why there is no allocation, or no better one known
   // kInfeasible: the few conditions that collide, and changes that would help, in sentences.
   std::vector<std::string> explanation = {};
   // The proof that nothing fits, or nothing below the least peak, if the options ask for it and it

@@ -44,6 +44,10 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
 Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& options);
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options);
 problem::Buffer BufferOf(const Buffer& given);
+
+// Whose peaks are minimised: nullopt if that is no memory or the first one.
+base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
+    const problem::Problem& problem, const AllocateOptions& options);
 Result<RevisedAnswer> ReviseAllocation(const Allocation& before, const Revision& revision,
                                        const AllocateOptions& options);
 Result<RevisedAnswer> ReviseUnplaced(const Problem& before, const Revision& revision,

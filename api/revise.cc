@@ -16,8 +16,8 @@
 // A revision is as good as a fresh answer. If the least peak is asked for, that is known without a
 // search where the old offsets permit a placement as low as a lower bound: one of the revised
 // problem, or the proven peak before if the revision only demands more. Else the fresh answer is
-// made, and its peak is what the old offsets must permit. Costs of reuse and requests for a
-// certificate always need the fresh answer.
+// made, and its peak is what the old offsets must permit. Costs of reuse, requests for a
+// certificate and peaks of several memories always need the fresh answer.
 namespace tessera::api {
 namespace {
 
@@ -52,8 +52,11 @@ class Reviser {
   }
 
   Result<RevisedAnswer> Run() {
-    const bool minimizes = options_.minimize || !capacity_;
-    const bool may_keep = revised_.problem.costs.empty() && !options_.certify;
+    const auto objective = FindObjective(revised_.problem, options_);
+    if (!objective) return BadInput(objective.error());
+    has_objective_ = objective->has_value();
+    const bool minimizes = options_.minimize || !options_.peaks.empty() || !capacity_;
+    const bool may_keep = revised_.problem.costs.empty() && !options_.certify && !has_objective_;
     const Bytes bound = LowerBound();
     const Bytes room = capacity_.value_or(base::kMaxTotal);
     if (may_keep && (!minimizes || bound <= room)) {
@@ -107,7 +110,7 @@ class Reviser {
 
   RevisedAnswer Finish(Outcome outcome) {
     answer_.outcome = outcome;
-    if (answer_.allocation && answer_.allocation->Peak() <= answer_.lower_bound)
+    if (!has_objective_ && answer_.allocation && answer_.allocation->Peak() <= answer_.lower_bound)
       answer_.outcome = Outcome::kOptimal;
     for (size_t i = 0; answer_.allocation && i < former_.size(); ++i)
       answer_.moved += former_[i] && *former_[i] != answer_.allocation->Offsets()[i] ? 1 : 0;
@@ -121,6 +124,7 @@ class Reviser {
   CallStop stop_;
   std::vector<std::optional<Bytes>> former_;
   std::optional<Bytes> capacity_;
+  bool has_objective_ = false;  // peaks of other memories than the first count
   RevisedAnswer answer_;
 };
 

@@ -143,7 +143,8 @@ CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions&
 
 OptionText TextOf(const AllocateOptions& options) {
   OptionText text = ChoiceOf(options);
-  text.Add(options.budget).Add(options.capacity);
+  text.Add(options.budget).Add(options.capacity).Add(options.peaks);
+  text.Add(std::vector<MetricValue>{{"gap_percent", options.gap_percent}});
   for (const bool flag : {options.minimize, options.explain, options.certify})
     text.Add(flag ? 1 : 0);
   return text;

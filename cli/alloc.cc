@@ -179,14 +179,8 @@ class AllocCommand final : public Command {
     const base::Expected<api::parts::AllocationAnswer> answer =
         api::parts::FindAllocation(input.problem, search_.Engines(), call, stop);
     if (!answer) return console.Fail(answer.error());
-    problem::files::AllocationDocument document;
-    document.result = answer->result;
-    document.capacity = answer->capacity;
-    document.peaks = answer->peaks;
-    document.score = answer->score;
-    document.score_bound = answer->score_bound;
+    problem::files::AllocationDocument document = api::parts::AsDocument(*answer, search_.seed);
     if (!candidate_.empty()) document.candidate = candidate_;
-    document.seed = static_cast<int64_t>(search_.seed);
     const ExitCode saved =
         WriteAllocations(console, files_, outputs_, input.problem, document,
                          lifetimes_.Get().value_or(problem::files::Lifetimes::kHalfOpen));

@@ -6,21 +6,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tessera/base/text.h"
+#include "tessera/api/parts/memories.h"
 #include "tessera/cli/common_options.h"
 
 namespace tessera::cli {
 namespace {
 
+using api::parts::NamedWeight;
 using problem::Problem;
 
-constexpr std::string_view kSum = "sum";
-constexpr std::string_view kRelative = "relative";
+constexpr std::string_view kMinimize = "--minimize";
 
 // "sram=64Ki" in two parts; without a name the first is empty.
 struct Named {
@@ -32,20 +31,6 @@ Named SplitAtName(const std::string& word) {
   const size_t at = word.rfind('=');
   if (at == std::string::npos) return {"", word};
   return {word.substr(0, at), word.substr(at + 1)};
-}
-
-base::Expected<size_t> FindMemory(const Problem& problem, const std::string& name,
-                                  std::string_view option) {
-  std::vector<std::string_view> names;
-  for (const problem::Memory& memory : problem.memories) names.push_back(memory.name);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  base::Diagnostic fault;
-  fault.message = fmt::format("{}: the problem has no memory '{}'", option, name);
-  fault.expected = fmt::format("one of: {}", fmt::join(names, ", "));
-  if (const std::string_view nearest = base::Nearest(name, names); !nearest.empty())
-    fault.hint = fmt::format("did you mean '{}'?", nearest);
-  return base::Unexpected(std::move(fault));
 }
 
 std::vector<std::string> SplitAtCommas(std::string_view words) {
@@ -76,25 +61,22 @@ std::string CheckCapacities(std::string& words) {
 }
 
 // "sram=2,tcm" as sram with 2 and tcm with 1.
-std::vector<Named> WeightedMemories(std::string_view words) {
-  std::vector<Named> memories;
-  for (const std::string& word : SplitAtCommas(words))
-    memories.push_back(word.find('=') == std::string::npos ? Named{word, "1"} : SplitAtName(word));
-  return memories;
-}
-
-base::Diagnostic WrongWeight(const Named& weighted) {
-  base::Diagnostic fault;
-  fault.message =
-      fmt::format("--minimize: the weight of memory '{}' is no number above 0", weighted.name);
-  fault.found = weighted.value;
-  return fault;
-}
-
-base::Diagnostic NamedTwice(std::string_view option, const std::string& name) {
-  base::Diagnostic fault;
-  fault.message = fmt::format("{}: memory '{}' is named twice", option, name);
-  return fault;
+base::Expected<std::vector<NamedWeight>> ReadWeights(std::string_view words) {
+  std::vector<NamedWeight> weights;
+  for (const std::string& word : SplitAtCommas(words)) {
+    const Named named = word.find('=') == std::string::npos ? Named{word, "1"} : SplitAtName(word);
+    const std::optional<double> weight = ParseDecimal(named.value);
+    if (!weight) {
+      base::Diagnostic fault;
+      fault.message =
+          fmt::format("{}: the weight of memory '{}' is no number above 0", kMinimize, named.name);
+      fault.expected = "a number above 0";
+      fault.found = named.value;
+      return base::Unexpected(std::move(fault));
+    }
+    weights.emplace_back(named.name, *weight);
+  }
+  return weights;
 }
 
 }  // namespace
@@ -111,46 +93,39 @@ CLI::Option* MemoryOptions::Declare(CLI::App& app) {
 }
 
 std::optional<base::Diagnostic> MemoryOptions::ApplyTo(Problem& problem) {
-  if (capacities_.empty()) return FindObjective(problem);
-  std::set<size_t> given;
+  if (auto fault = SetCapacities(problem)) return fault;
+  if (!Minimizes()) return std::nullopt;
+  const base::Expected<std::vector<NamedWeight>> weights = ReadWeights(minimized_);
+  if (!weights) return weights.error();
+  auto objective = api::parts::FindObjective(problem, *weights, kMinimize);
+  if (!objective) return objective.error();
+  objective_ = *std::move(objective);
+  return std::nullopt;
+}
+
+// The first memory keeps the capacity of the file: a certificate is about the file.
+std::optional<base::Diagnostic> MemoryOptions::SetCapacities(Problem& problem) {
+  if (capacities_.empty()) return std::nullopt;
+  std::vector<api::parts::NamedCapacity> named;
   for (const std::string& word : SplitAtCommas(capacities_)) {
     const auto [name, value] = SplitAtName(word);
     const int64_t bytes = std::stoll(value);
-    const base::Expected<size_t> memory =
-        name.empty() ? size_t{0} : FindMemory(problem, name, "--capacity");
-    if (!memory) return memory.error();
-    if (!given.insert(*memory).second) return NamedTwice("--capacity", name);
-    if (*memory == 0) {
+    if (name.empty()) {
       capacity_ = bytes;
-    } else {
-      problem.memories[*memory].capacity = bytes;
+      return std::nullopt;
+    }
+    named.emplace_back(name, bytes);
+  }
+  problem::Memory& first = problem.memories.front();
+  const int64_t stated = first.capacity;
+  if (auto fault = api::parts::SetCapacities(problem, named, "--capacity")) return fault;
+  for (const auto& [name, bytes] : named) {
+    if (name == first.name)
+      capacity_ = bytes;
+    else
       sets_others_ = true;
-    }
   }
-  return FindObjective(problem);
-}
-
-std::optional<base::Diagnostic> MemoryOptions::FindObjective(const Problem& problem) {
-  if (!Minimizes()) return std::nullopt;
-  search::allocate::PeakObjective objective;
-  objective.is_relative = minimized_ == kRelative;
-  if (minimized_ == kSum || minimized_ == kRelative) {
-    objective.weights.assign(problem.memories.size(), 1);
-  } else {
-    objective.weights.assign(problem.memories.size(), 0);
-    for (const Named& weighted : WeightedMemories(minimized_)) {
-      const base::Expected<size_t> memory = FindMemory(problem, weighted.name, "--minimize");
-      if (!memory) return memory.error();
-      const std::optional<double> weight = ParseDecimal(weighted.value);
-      if (!weight || !(*weight > 0)) return WrongWeight(weighted);
-      if (objective.weights[*memory] > 0) return NamedTwice("--minimize", weighted.name);
-      objective.weights[*memory] = *weight;
-    }
-  }
-  const bool is_about_the_first =
-      std::all_of(objective.weights.begin() + 1, objective.weights.end(),
-                  [](double weight) { return weight == 0; });
-  if (!is_about_the_first) objective_ = std::move(objective);
+  first.capacity = stated;
   return std::nullopt;
 }
 

@@ -33,7 +33,7 @@ class MemoryOptions {
   const std::optional<search::allocate::PeakObjective>& Objective() const { return objective_; }
 
  private:
-  std::optional<base::Diagnostic> FindObjective(const problem::Problem& problem);
+  std::optional<base::Diagnostic> SetCapacities(problem::Problem& problem);
 
   std::string capacities_;  // "64", "sram=64,tcm=32"
   std::string minimized_;   // "sum", "relative", "sram", "sram=2,tcm=1"; empty: nothing

@@ -346,6 +346,7 @@ Result<std::string> Answerer::Allocate(const Request& request, const Canceller& 
   if (!problem) return problem.Error();
   if (!request.candidate.empty() || !problem->Candidates().empty())
     problem = AtCandidate(*problem, request.candidate);
+  if (problem && !request.capacities.empty()) problem = problem->WithCapacities(request.capacities);
   if (!problem) return problem.Error();
   AllocateOptions options = request.allocate_options;
   Limit(canceller, options);
@@ -356,6 +357,13 @@ Result<std::string> Answerer::Allocate(const Request& request, const Canceller& 
   if (!answer->explanation.empty()) json["explanation"] = answer->explanation;
   json["lower_bound"] = answer->lower_bound;
   if (answer->cost) json["cost"] = *answer->cost;
+  for (const MemoryPeak& each : answer->peaks)
+    json["memories"].push_back(
+        {{"memory", each.memory}, {"peak", each.peak}, {"lower_bound", each.lower_bound}});
+  if (!answer->peaks.empty()) {
+    json["score"] = answer->score;
+    json["score_bound"] = answer->score_bound;
+  }
   if (answer->allocation) {
     json["peak"] = answer->allocation->Peak();
     json["offsets"] = answer->allocation->Offsets();

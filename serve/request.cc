@@ -180,14 +180,39 @@ void ReadEvaluateAtMostRequest(JsonObject& root, Request& request) {
                   "one object for each profile, or one for all");
 }
 
+// Of the first memory, or of memories by name.
+void ReadCapacities(const JsonValue& value, Request& request) {
+  if (!value) return;
+  if (!value.IsObject()) {
+    request.allocate_options.capacity = value.Integer({0, base::kMaxTotal});
+    return;
+  }
+  for (const auto& [name, member] : value.Object().Members())
+    request.capacities.emplace_back(name, member.Integer({0, base::kMaxTotal}));
+}
+
+// Whether there is a goal, which one, or the weights of memories.
+void ReadPeaks(const JsonValue& value, AllocateOptions& options) {
+  if (!value) return;
+  if (value.IsString()) {
+    options.peaks = {{value.String(), 1}};
+  } else if (value.IsObject()) {
+    for (const auto& [name, member] : value.Object().Members())
+      options.peaks.emplace_back(name, member.Number(0, kMost));
+    if (options.peaks.empty()) value.Refuse("no memory has a weight", "a weight of at least one");
+  } else {
+    options.minimize = value.Boolean();
+  }
+}
+
 void ReadAllocateRequest(JsonObject& root, Request& request) {
   AllocateOptions& options = request.allocate_options;
   request.problem = ReadDocument(root.Required("problem"), "problem.json");
   request.candidate = root.String("candidate", "");
-  if (const JsonValue capacity = root.Optional("capacity"))
-    options.capacity = capacity.Integer({0, base::kMaxTotal});
+  ReadCapacities(root.Optional("capacity"), request);
   ReadSearch(root, options);
-  options.minimize = root.Boolean("minimize", false);
+  ReadPeaks(root.Optional("minimize"), options);
+  if (const JsonValue gap = root.Optional("gap_percent")) options.gap_percent = gap.Number(0, 1000);
   options.explain = root.Boolean("explain", true);
   request.wants_document = root.Boolean("document", false);
   ReadLimitsOfCall(root, request);

@@ -48,7 +48,8 @@ struct Request {
   std::optional<Document> allocation;
   PlanOptions plan_options;
   AllocateOptions allocate_options;
-  std::string candidate;                         // of an allocation
+  std::string candidate;                                         // of an allocation
+  std::vector<std::pair<std::string, std::int64_t>> capacities;  // of its memories
   std::vector<std::vector<MetricValue>> limits;  // of each profile, or one list for all
   std::optional<double> timeout_s;
   bool wants_document = false;  // the whole plan or allocation

@@ -29,6 +29,9 @@ AllocateOptions Translate(const tessera_allocate_options& given) {
   if (known.engine != nullptr) options.engine = known.engine;
   options.explain = known.no_explanation == 0;
   options.certify = known.certify != 0;
+  for (size_t i = 0; i < known.peak_count; ++i)
+    options.peaks.emplace_back(known.peaks[i].memory, known.peaks[i].weight);
+  options.gap_percent = known.gap_percent;
   TranslateSearch(known, options);
   return options;
 }
@@ -73,6 +76,15 @@ tessera_status tessera_problem_new(size_t count, const int64_t* lower, const int
   });
 }
 
+tessera_status tessera_problem_with_capacity(const tessera_problem* problem, const char* memory,
+                                             int64_t capacity, tessera_problem** changed,
+                                             tessera_error** error) {
+  *changed = nullptr;
+  return Guarded(error, [&] {
+    return Give(problem->value.WithCapacities({{memory, capacity}}), changed, error);
+  });
+}
+
 size_t tessera_problem_buffer_count(const tessera_problem* problem) {
   return problem->value.BufferCount();
 }
@@ -114,6 +126,24 @@ int64_t tessera_allocation_peak(const tessera_allocation* allocation) {
 }
 int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation) {
   return allocation->value.lower_bound;
+}
+
+size_t tessera_allocation_memory_count(const tessera_allocation* allocation) {
+  return allocation->value.peaks.size();
+}
+int tessera_allocation_memory(const tessera_allocation* allocation, size_t index,
+                              tessera_memory_peak* peak) {
+  if (index >= allocation->value.peaks.size()) return 0;
+  const MemoryPeak& each = allocation->value.peaks[index];
+  const tessera_memory_peak known = {peak->size, each.memory.c_str(), each.peak, each.lower_bound};
+  std::memcpy(peak, &known, std::min(known.size, sizeof known));
+  return 1;
+}
+double tessera_allocation_score(const tessera_allocation* allocation) {
+  return allocation->value.score;
+}
+double tessera_allocation_score_bound(const tessera_allocation* allocation) {
+  return allocation->value.score_bound;
 }
 
 tessera_status tessera_allocation_render(const tessera_allocation* allocation, const char* format,

@@ -219,8 +219,18 @@ TESSERA_API tessera_status tessera_problem_new(size_t count, const int64_t* lowe
                                                const int64_t* upper, const int64_t* sizes,
                                                const int64_t* alignments, tessera_problem** problem,
                                                tessera_error** error);
+/* A copy whose memory of that name has `capacity` bytes. */
+TESSERA_API tessera_status tessera_problem_with_capacity(const tessera_problem* problem,
+                                                         const char* memory, int64_t capacity,
+                                                         tessera_problem** changed,
+                                                         tessera_error** error);
 TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
 TESSERA_API void tessera_problem_free(tessera_problem* problem);
+
+typedef struct tessera_memory_weight {
+  const char* memory;
+  double weight;
+} tessera_memory_weight;
 
 /* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
 typedef struct tessera_allocate_options {
@@ -239,7 +249,20 @@ typedef struct tessera_allocate_options {
   const char* engine;     /* this engine alone */
   int32_t no_explanation; /* not 0: infeasible answers are not explained */
   int32_t certify;        /* not 0: a proof that nothing fits, or nothing below the least peak */
+  /* which peaks are minimised where there are several memories: weights above 0, or one entry
+     {"relative", 1}, each peak over its lower bound; none: with `minimize` the sum of all */
+  const tessera_memory_weight* peaks;
+  size_t peak_count;
+  double gap_percent; /* a peak this much above the lower bound is low enough */
 } tessera_allocate_options;
+
+/* The peak of one of several memories. */
+typedef struct tessera_memory_peak {
+  size_t size; /* set by the caller: sizeof(tessera_memory_peak) */
+  const char* memory;
+  int64_t peak;        /* bytes */
+  int64_t lower_bound; /* bytes; no placement has a lower peak */
+} tessera_memory_peak;
 
 /* The best allocation that is found, or why there is none, which is no error. `options` may be
    NULL. */
@@ -259,6 +282,14 @@ TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation)
 TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
 TESSERA_API int64_t tessera_allocation_peak(const tessera_allocation* allocation);
 TESSERA_API int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation);
+/* Where peaks of several memories were minimised: how many memories there are, each peak, their
+   weighted sum, and what no placement undercuts. Else 0. tessera_allocation_memory gives 1, or 0
+   where `index` is too large. */
+TESSERA_API size_t tessera_allocation_memory_count(const tessera_allocation* allocation);
+TESSERA_API int tessera_allocation_memory(const tessera_allocation* allocation, size_t index,
+                                          tessera_memory_peak* peak);
+TESSERA_API double tessera_allocation_score(const tessera_allocation* allocation);
+TESSERA_API double tessera_allocation_score_bound(const tessera_allocation* allocation);
 /* The allocation as "json", "csv" or "svg". tessera_text_free frees the text. */
 TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* allocation,
                                                      const char* format, char** text,

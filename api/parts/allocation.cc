@@ -72,6 +72,17 @@ base::Expected<problem::Result> SolveMemories(const problem::Problem& problem,
 
 }  // namespace
 
+problem::files::AllocationDocument AsDocument(const AllocationAnswer& answer, uint64_t seed) {
+  problem::files::AllocationDocument document;
+  document.result = answer.result;
+  document.capacity = answer.capacity;
+  document.seed = static_cast<int64_t>(seed);
+  document.peaks = answer.peaks;
+  document.score = answer.score;
+  document.score_bound = answer.score_bound;
+  return document;
+}
+
 base::Expected<AllocationAnswer> FindAllocation(const problem::Problem& problem,
                                                 const EngineSet& engines,
                                                 const AllocationCall& call,

@@ -13,6 +13,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/explanation.h"
+#include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
@@ -46,6 +47,9 @@ struct AllocationAnswer {
   double score = 0;
   double score_bound = 0;
 };
+
+// The answer as a file states it, without the time that it took.
+problem::files::AllocationDocument AsDocument(const AllocationAnswer& answer, uint64_t seed);
 
 // The best allocation that the engines find, first by peak if that is minimised, then by costs; or
 // the reason why there is none. Every allocation was checked (search/allocate/portfolio.h). An

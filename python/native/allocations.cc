@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers.h"
@@ -87,6 +88,11 @@ void DefineProblem(py::module_& module) {
       .def("in_memory_of",
            [](const Problem& problem, const Profile& profile) {
              return ValueOf(problem.InMemoryOf(profile));
+           })
+      .def("with_capacities",
+           [](const Problem& problem,
+              const std::vector<std::pair<std::string, std::int64_t>>& capacities) {
+             return ValueOf(problem.WithCapacities(capacities));
            })
       .def_property_readonly("candidates", &Problem::Candidates)
       .def("at_candidate",

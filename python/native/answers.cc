@@ -23,8 +23,12 @@ py::dict FieldsOfTile(const Tile& tile) {
 }  // namespace
 
 py::dict Fields(const AllocateAnswer& answer) {
+  py::list peaks;
+  for (const MemoryPeak& each : answer.peaks)
+    peaks.append(py::make_tuple(each.memory, each.peak, each.lower_bound));
   return py::dict("outcome"_a = NameOf(answer.outcome), "allocation"_a = answer.allocation,
-                  "lower_bound"_a = answer.lower_bound, "cost"_a = answer.cost,
+                  "lower_bound"_a = answer.lower_bound, "cost"_a = answer.cost, "peaks"_a = peaks,
+                  "score"_a = answer.score, "score_bound"_a = answer.score_bound,
                   "engine"_a = answer.engine, "reason"_a = answer.reason,
                   "explanation"_a = answer.explanation, "certificate"_a = answer.certificate,
                   "no_certificate"_a = answer.no_certificate, "stopped"_a = answer.stopped);

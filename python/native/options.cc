@@ -55,6 +55,8 @@ void DefineOptions(py::module_& module) {
       .def(py::init<>())
       .def_readwrite("capacity", &AllocateOptions::capacity)
       .def_readwrite("minimize", &AllocateOptions::minimize)
+      .def_readwrite("peaks", &AllocateOptions::peaks)
+      .def_readwrite("gap_percent", &AllocateOptions::gap_percent)
       .def_readwrite("explain", &AllocateOptions::explain)
       .def_readwrite("certify", &AllocateOptions::certify);
   py::class_<TileOptions, SearchOptions>(module, "TileOptions")

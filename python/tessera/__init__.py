@@ -16,7 +16,7 @@ and pickle takes them to other processes. Long calls let other threads run, and 
 
 from ._native import Canceller
 from ._native import version as __version__
-from .allocations import Allocation, Certificate, Problem
+from .allocations import Allocation, Certificate, MemoryPeak, Problem
 from .errors import (
     BadInput,
     Error,
@@ -62,6 +62,7 @@ __all__ = [
     "Infeasible",
     "InternalError",
     "MemoryModes",
+    "MemoryPeak",
     "ModesAnswer",
     "Network",
     "NetworkSpace",

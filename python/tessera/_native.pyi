@@ -47,6 +47,8 @@ class CheckOptions(CallOptions):
 class AllocateOptions(SearchOptions):
     capacity: int | None
     minimize: bool
+    peaks: list[tuple[str, float]]
+    gap_percent: float
     explain: bool
     certify: bool
 
@@ -147,6 +149,7 @@ class Problem:
         capacity: int | None,
     ) -> Problem: ...
     def in_memory_of(self, profile: Profile) -> Problem: ...
+    def with_capacities(self, capacities: list[tuple[str, int]]) -> Problem: ...
     @property
     def candidates(self) -> list[str]: ...
     def at_candidate(self, candidate: str) -> Problem: ...

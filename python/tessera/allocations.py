@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -73,6 +74,10 @@ class Problem:
         """The same buffers in the tile memory of the profile, under its rules."""
         return Problem(self._native.in_memory_of(profile._native))
 
+    def with_capacities(self, capacities: Mapping[str, int]) -> Problem:
+        """The same buffers in memories of these capacities in bytes; the others keep theirs."""
+        return Problem(self._native.with_capacities(list(capacities.items())))
+
     @property
     def candidates(self) -> list[str]:
         """The tile candidates of the file; one must be chosen before buffers are placed."""
@@ -113,14 +118,24 @@ class Problem:
         return Problem.parse, (self.render("json"),)
 
 
+@dataclass(frozen=True)
+class MemoryPeak:
+    """The peak of one of several memories, in bytes; no placement is below `lower_bound`."""
+
+    peak: int
+    lower_bound: int
+
+
 class Allocation:
     """An address for each buffer of a problem, which independent code has accepted.
 
     Attributes:
         problem: the problem whose buffers are placed.
         outcome: "optimal": no placement has a lower peak or cost; or "feasible".
-        lower_bound: bytes; no placement has a lower peak.
+        lower_bound: bytes; no placement has a lower peak in the first memory.
         cost: of the placement, where the problem states costs.
+        peaks: by the name of the memory, where peaks of several memories were minimised.
+        score: their weighted sum; `score_bound` is what no placement undercuts.
         engine: that found it.
         reason: why no better one is known.
         certificate: the proof that nothing fits below the peak, if it was asked for and found.
@@ -132,6 +147,9 @@ class Allocation:
         "outcome",
         "lower_bound",
         "cost",
+        "peaks",
+        "score",
+        "score_bound",
         "engine",
         "reason",
         "certificate",
@@ -146,6 +164,9 @@ class Allocation:
         self.outcome: str = answer["outcome"]
         self.lower_bound: int = answer["lower_bound"]
         self.cost: int | None = answer["cost"]
+        self.peaks = {name: MemoryPeak(*numbers) for name, *numbers in answer["peaks"]}
+        self.score: float = answer["score"]
+        self.score_bound: float = answer["score_bound"]
         self.engine: str = answer["engine"]
         self.reason: str = answer["reason"]
         self.certificate = None if certificate is None else Certificate(certificate)
@@ -184,8 +205,9 @@ class Allocation:
         return f"<p>{self.outcome}, peak {self.peak:,} bytes</p>{self.render('svg')}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = ("outcome", "lower_bound", "cost", "engine", "reason", "stopped")
-        state = {name: getattr(self, name) for name in rest}
+        rest = ("outcome", "lower_bound", "cost", "score", "score_bound", "engine", "reason", "stopped")
+        state: dict[str, Any] = {name: getattr(self, name) for name in rest}
+        state["peaks"] = [(name, p.peak, p.lower_bound) for name, p in self.peaks.items()]
         return _restore_allocation, (self.problem, self.render("json"), self.certificate, state)
 
 

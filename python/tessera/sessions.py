@@ -117,7 +117,8 @@ class _Calls:
         offset: Integers | None = None,
         hint: Integers | None = None,
         capacity: int | None = None,
-        minimize: bool = False,
+        minimize: bool | str | Mapping[str, float] = False,
+        gap_percent: float = 0.0,
         explain: bool = True,
         certify: bool = False,
         timeout: float | None = None,
@@ -137,7 +138,8 @@ class _Calls:
         lower: Problem,
         *,
         capacity: int | None = None,
-        minimize: bool = False,
+        minimize: bool | str | Mapping[str, float] = False,
+        gap_percent: float = 0.0,
         explain: bool = True,
         certify: bool = False,
         timeout: float | None = None,
@@ -161,7 +163,8 @@ class _Calls:
         offset: Integers | None = None,
         hint: Integers | None = None,
         capacity: int | None = None,
-        minimize: bool = False,
+        minimize: bool | str | Mapping[str, float] = False,
+        gap_percent: float = 0.0,
         explain: bool = True,
         certify: bool = False,
         timeout: float | None = None,
@@ -181,8 +184,12 @@ class _Calls:
                 to, but without, upper[i]. Or `lower` is a Problem, and the other arrays are absent.
             size: array of shape (n,), in bytes.
             alignment, offset, hint: arrays of shape (n,), in bytes: see Problem.from_columns.
-            capacity: bytes of the memory. Without it, the least peak is looked for.
-            minimize: look for the least peak within the capacity, not for any placement.
+            capacity: bytes of the (first) memory. Without it, the least peak is looked for.
+            minimize: look for the least peak within the capacity, not for any placement. Of several
+                memories: True or "sum" is the least sum of their peaks, "relative" that of each
+                peak over its lower bound, the name of a memory its peak, and a mapping of names to
+                weights above 0 a weighted sum.
+            gap_percent: a peak this much above the lower bound is low enough.
             explain: say which conditions collide if nothing fits, and what would help.
             certify: prove that nothing fits, or nothing below the least peak.
 
@@ -205,7 +212,9 @@ class _Calls:
         options = fill(
             _native.AllocateOptions(),
             capacity=capacity,
-            minimize=minimize,
+            minimize=bool(minimize),
+            peaks=_peaks(minimize),
+            gap_percent=float(gap_percent),
             explain=explain,
             certify=certify,
             timeout_s=timeout,
@@ -312,6 +321,12 @@ class Session(_Calls):
 
 def _pairs(values: Mapping[str, float]) -> list[tuple[str, float]]:
     return [(name, float(value)) for name, value in values.items()]
+
+
+def _peaks(minimize: bool | str | Mapping[str, float]) -> list[tuple[str, float]]:
+    if isinstance(minimize, bool):
+        return []
+    return _pairs({minimize: 1.0} if isinstance(minimize, str) else minimize)
 
 
 def _with_certificate(answer: dict[str, Any]) -> dict[str, Any]:

@@ -105,6 +105,49 @@ static void test_allocate(void) {
   EXPECT(tessera_problem_load("/no/such/file.csv", &problem, NULL) == TESSERA_BAD_INPUT);
 }
 
+/* 160 bytes are needed in sram, 60 in tcm. */
+static void test_memories(void) {
+  static const char text[] =
+      "{\"format\": \"tessera-problem\", \"version\": 1,"
+      "\"memories\": [{\"name\": \"sram\", \"capacity\": 999}, {\"name\": \"tcm\", \"capacity\": "
+      "999}],"
+      "\"buffers\": ["
+      "{\"id\": \"a\", \"size\": 100, \"lifespans\": [[0, 4]], \"memory\": \"sram\"},"
+      "{\"id\": \"b\", \"size\": 60, \"lifespans\": [[2, 6]], \"memory\": \"sram\"},"
+      "{\"id\": \"c\", \"size\": 50, \"lifespans\": [[0, 4]], \"memory\": \"tcm\"},"
+      "{\"id\": \"d\", \"size\": 60, \"lifespans\": [[5, 6]], \"memory\": \"tcm\"}]}";
+  const tessera_memory_weight weights[] = {{"sram", 2}, {"tcm", 1}};
+  tessera_memory_peak peak = {sizeof(tessera_memory_peak), NULL, 0, 0};
+  tessera_problem* problem = NULL;
+  tessera_problem* small = NULL;
+  tessera_allocation* allocation = NULL;
+  tessera_error* error = NULL;
+  tessera_allocate_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.peaks = weights;
+  options.peak_count = 2;
+  EXPECT(tessera_problem_parse(text, strlen(text), &problem, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocate(problem, &options, &allocation, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocation_memory_count(allocation) == 2);
+  EXPECT(tessera_allocation_memory(allocation, 1, &peak) == 1);
+  EXPECT(strcmp(peak.memory, "tcm") == 0 && peak.peak == 60 && peak.lower_bound == 60);
+  EXPECT(tessera_allocation_memory(allocation, 2, &peak) == 0);
+  EXPECT(tessera_allocation_score(allocation) == 380);
+  EXPECT(tessera_allocation_score_bound(allocation) == 380);
+  tessera_allocation_free(allocation);
+  EXPECT(tessera_problem_with_capacity(problem, "tcm", 59, &small, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocate(small, NULL, &allocation, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocation_outcome(allocation) == TESSERA_INFEASIBLE);
+  EXPECT(tessera_allocation_memory_count(allocation) == 0);
+  tessera_allocation_free(allocation);
+  tessera_problem_free(small);
+  EXPECT(tessera_problem_with_capacity(problem, "tcn", 1, &small, &error) == TESSERA_BAD_INPUT);
+  EXPECT(small == NULL && strstr(tessera_error_hint(error), "tcm") != NULL);
+  tessera_error_free(error);
+  tessera_problem_free(problem);
+}
+
 /* The tiles of a plan as measurements of its network: the least plan stays what it is. */
 static void test_costs(const tessera_network* network, const tessera_profile* profile,
                        const tessera_plan* plan) {
@@ -140,6 +183,7 @@ int main(int argc, char** argv) {
   EXPECT(argc == 3);
   test_errors();
   test_allocate();
+  test_memories();
   EXPECT(tessera_profile_load(argv[2], &profile, NULL) == TESSERA_OK);
   EXPECT(tessera_network_load(argv[1], profile, &network, NULL) == TESSERA_OK);
   EXPECT(tessera_network_operator_count(network) > 0);

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations on NumPy arrays."""
 
+import json
+import os
+import pickle
+import subprocess
+
 import numpy
 import pytest
 
 import tessera as ts
 
+COMMAND = os.path.join(os.environ.get("TESSERA_BUILD", ""), "bin", "tessera")
 LOWER = numpy.array([0, 2, 0])
 UPPER = numpy.array([3, 9, 9])
 SIZE = numpy.array([4, 8, 16])
@@ -119,3 +125,51 @@ def test_problems_of_files_are_placed(tmp_path):
     answer.save(tmp_path / "answer.json")
     assert (tmp_path / "answer.json").read_text() == answer.render("json")
     assert "<svg" in answer._repr_html_()
+
+
+TWO_MEMORIES = {
+    "format": "tessera-problem",
+    "version": 1,
+    "memories": [{"name": "sram", "capacity": 1000}, {"name": "tcm", "capacity": 500}],
+    "buffers": [
+        {"id": "a", "size": 100, "lifespans": [[0, 4]], "memory": "sram"},
+        {"id": "b", "size": 60, "lifespans": [[2, 6]], "memory": "sram"},
+        {"id": "c", "size": 50, "lifespans": [[0, 4]], "memory": "tcm"},
+        {"id": "d", "size": 60, "lifespans": [[5, 6]], "memory": "tcm"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "option, goal, score",
+    [
+        ("", True, 220),
+        ("=sum", "sum", 220),
+        ("=relative", "relative", 2),
+        ("=tcm", "tcm", 60),
+        ("=sram=2,tcm=1", {"sram": 2, "tcm": 1}, 380),
+    ],
+)
+def test_several_memories_have_the_answers_of_the_command(tmp_path, option, goal, score):
+    (tmp_path / "two.json").write_text(json.dumps(TWO_MEMORIES))
+    placed = tmp_path / "placed.json"
+    arguments = [f"--minimize{option}", "--capacity", "sram=200,tcm=60", "--output", placed]
+    subprocess.run([COMMAND, "alloc", tmp_path / "two.json", *arguments], check=True)
+    problem = ts.Problem.parse(TWO_MEMORIES).with_capacities({"tcm": 60})
+    answer = ts.allocate(problem, capacity=200, minimize=goal)
+    assert answer.render("json") == placed.read_text()
+    assert answer.outcome == "optimal" and answer.score == answer.score_bound == score
+    assert answer.peaks == {"sram": ts.MemoryPeak(160, 160), "tcm": ts.MemoryPeak(60, 60)}
+    again = pickle.loads(pickle.dumps(answer))
+    assert again.peaks == answer.peaks and again.score == score
+
+
+def test_memories_that_do_not_exist_are_named():
+    problem = ts.Problem.parse(TWO_MEMORIES)
+    with pytest.raises(ts.BadInput, match="'tcn'") as fault:
+        problem.with_capacities({"tcn": 64})
+    assert fault.value.hint == "did you mean 'tcm'?"
+    with pytest.raises(ts.BadInput, match="'tcn'"):
+        ts.allocate(problem, minimize="tcn")
+    with pytest.raises(ts.Infeasible):
+        ts.allocate(problem.with_capacities({"tcm": 59}))

@@ -63,6 +63,39 @@ TEST_F(ServeTest, AnswersInTheOrderOfTheLines) {
   EXPECT_EQ(answers[3], Json::parse(R"({"id": 4, "ok": true})"));
 }
 
+TEST_F(ServeTest, PlacesBuffersOfSeveralMemoriesAsTheCommandDoes) {
+  Write("two.json", R"({"format": "tessera-problem", "version": 1,
+    "memories": [{"name": "sram", "capacity": 1000}, {"name": "tcm", "capacity": 500}],
+    "buffers": [{"id": "a", "size": 100, "lifespans": [[0, 4]], "memory": "sram"},
+                {"id": "b", "size": 60, "lifespans": [[2, 6]], "memory": "sram"},
+                {"id": "c", "size": 50, "lifespans": [[0, 4]], "memory": "tcm"},
+                {"id": "d", "size": 60, "lifespans": [[5, 6]], "memory": "tcm"}]})");
+  const std::vector<std::pair<std::string, std::string>> goals = {
+      {"", "true"},
+      {"=relative", R"("relative")"},
+      {"=tcm", R"("tcm")"},
+      {"=sram=2,tcm=0.5", R"({"sram": 2, "tcm": 0.5})"}};
+  for (const auto& [option, goal] : goals) {
+    SCOPED_TRACE(option);
+    const Outcome outcome = Run({"alloc", "two.json", "--minimize" + option, "--capacity",
+                                 "sram=200,tcm=60", "--output", "placed.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json placed = ReadJson("placed.json");
+    const Json answer = Serve(R"({"method": "allocate", "problem": "two.json", "document": true, )"
+                              R"("capacity": {"sram": 200, "tcm": 60}, "minimize": )" +
+                              goal + "}")
+                            .front();
+    EXPECT_EQ(answer.at("document"), placed);
+    EXPECT_EQ(answer.at("score"), placed.at("score"));
+    EXPECT_EQ(answer.at("memories"), placed.at("memories"));
+  }
+  const std::string request = R"({"method": "allocate", "problem": "two.json", )";
+  EXPECT_EQ(Serve(request + R"("capacity": {"tcm": 59}})").front().at("outcome"), "infeasible");
+  EXPECT_THAT(Serve(request + R"("capacity": {"tcn": 59}})").front().dump(), HasSubstr("'tcm'"));
+  EXPECT_THAT(Serve(request + R"("minimize": {}})").front().dump(), HasSubstr("no memory"));
+  EXPECT_THAT(Serve(request + R"("minimize": 1})").front().at("ok"), false);
+}
+
 TEST_F(ServeTest, PlansAreThoseOfTheCommand) {
   const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
                                Shipped("hw_profiles/edge_npu_64kib.yaml"), "--minimize", "energy",

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/problem/problem.h"
+#include "tessera/search/allocate/several_memories.h"
+
+// Memories of a Problem by name: their capacities, and which of their peaks are minimised. Messages
+// begin with `option`, the name that the user knows.
+namespace tessera::api::parts {
+
+using NamedCapacity = std::pair<std::string, problem::Bytes>;
+using NamedWeight = std::pair<std::string, double>;
+
+// Alone and with the weight 1, in place of memories: all peaks, or each over its lower bound.
+inline constexpr std::string_view kSumOfPeaks = "sum";
+inline constexpr std::string_view kRelativePeaks = "relative";
+
+// The index of a memory.
+base::Expected<size_t> FindMemory(const problem::Problem& problem, const std::string& name,
+                                  std::string_view option);
+
+// Sets the capacities. A memory may be named once.
+std::optional<base::Diagnostic> SetCapacities(problem::Problem& problem,
+                                              const std::vector<NamedCapacity>& capacities,
+                                              std::string_view option);
+
+// What `weights` ask for: nullopt if that is the peak of the first memory alone. Weights are above
+// 0. A memory may be named once.
+base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
+    const problem::Problem& problem, const std::vector<NamedWeight>& weights,
+    std::string_view option);
+
+}  // namespace tessera::api::parts
