@@ -159,6 +159,7 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   for (const plan::Subgraph& subgraph : plan.subgraphs)
     data["subgraphs"].push_back(AsData(subgraph));
   AddMemory(plan, data);
+  AddHomes(plan, data);
   AddTimelines(plan, timeline_of, data);
   return data;
 }

@@ -26,4 +26,8 @@ void AddMemory(const plan::Plan& plan, nlohmann::ordered_json& data);
 void AddTimelines(const plan::Plan& plan, const plan::TimelineSource& timeline_of,
                   nlohmann::ordered_json& data);
 
+// Adds the addresses of tensors in the memories off chip, and when their bytes are needed
+// (home_data.cc).
+void AddHomes(const plan::Plan& plan, nlohmann::ordered_json& data);
+
 }  // namespace tessera::report

@@ -127,16 +127,20 @@ class HomeRun : private PassVisitor {
     }
   }
 
-  std::optional<std::vector<HomeBytes>> Run() {
-    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) RunSubgraph(static_cast<int>(i));
+  std::optional<BytesAtHome> Run() {
+    BytesAtHome found;
+    for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
+      const Step begin = begin_;
+      RunSubgraph(static_cast<int>(i));
+      found.subgraphs.push_back({begin, begin_});
+    }
     if (ranges_ > kMostHomeRanges) return std::nullopt;
-    std::vector<HomeBytes> bytes;
     for (const auto& [tensor, stay] : stays_) {
       ByteLives lives(stay.size, WholeOf(stay));
       for (const auto& [range, slots] : uses_[tensor]) lives.Use(range, slots);
-      lives.AppendTo(bytes, tensor);
+      lives.AppendTo(found.list, tensor);
     }
-    return bytes;
+    return found;
   }
 
  private:
@@ -383,8 +387,7 @@ class TiledHomeCheck {
 
 }  // namespace
 
-std::optional<std::vector<HomeBytes>> FindHomeBytes(const Plan& plan,
-                                                    const Derivation& derivation) {
+std::optional<BytesAtHome> FindHomeBytes(const Plan& plan, const Derivation& derivation) {
   return HomeRun(plan, derivation).Run();
 }
 
@@ -392,10 +395,10 @@ void CheckHomesByTiles(const Plan& plan, const Derivation& derivation, Findings&
   const bool any = std::any_of(plan.homes.begin(), plan.homes.end(),
                                [](const Home& home) { return home.by_tiles; });
   if (!any) return;
-  const std::optional<std::vector<HomeBytes>> bytes = FindHomeBytes(plan, derivation);
+  const std::optional<BytesAtHome> bytes = FindHomeBytes(plan, derivation);
   if (!bytes)
     return findings.Note(ViolationKind::kMemory, "the tiles of tensors at home are too many");
-  TiledHomeCheck check(plan, *bytes, findings);
+  TiledHomeCheck check(plan, bytes->list, findings);
   for (const Home& home : plan.homes) {
     if (home.by_tiles) check.Check(home);
   }

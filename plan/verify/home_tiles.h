@@ -19,12 +19,17 @@ struct HomeBytes {
   problem::Lifespan slots;
 };
 
+struct BytesAtHome {
+  std::vector<HomeBytes> list;               // by tensor; ranges of one ascend and do not overlap
+  std::vector<problem::Lifespan> subgraphs;  // the slots of each
+};
+
 // The bytes of every tensor at home outside the tile memory, by running the program transfer by
-// transfer: ranges of one tensor ascend and do not overlap. The partition has passed
+// transfer. The partition has passed
 // CheckPartition. nullopt if there are more than kMostHomeRanges. Cost: that of an execution
 // without elements, and the runs of consecutive bytes of every transfer.
 inline constexpr size_t kMostHomeRanges = size_t{1} << 22;
-std::optional<std::vector<HomeBytes>> FindHomeBytes(const Plan& plan, const Derivation& derivation);
+std::optional<BytesAtHome> FindHomeBytes(const Plan& plan, const Derivation& derivation);
 
 // Checks homes whose tensors share addresses tile by tile: that no byte is needed by two tensors in
 // one slot, and that the stated lower bound is not below what is needed at once.

@@ -45,6 +45,7 @@ drawHeading();
 drawHeadline();
 drawNetwork();
 drawList();
+drawHomes();
 startSearch();
 selectFromAddress();
 window.addEventListener('hashchange', selectFromAddress);

@@ -18,6 +18,11 @@
 //   loops       [begin, end) in steps
 //   buffers     id, role, size, offset, memory, subgraph, tensor, op, lives [lower, upper),
 //               accesses [step, engine, kind]
+//   homes       memory, capacity, peak, lower_bound (if by_tiles), by_tiles, unit of time (slot or
+//               subgraph), subgraphs [begin, end) in it, lasting [begin, end): addresses of constants
+//               and state, all_chunks (before neighbours were joined), tensors that come and go:
+//               tensor, offset, size, life [begin, end), chunks [begin, end, from, to): bytes from
+//               its offset, and when
 //   tracks      name, flow
 //   timelines   by subgraph: cycles, busy, omissions, activities
 //               [begin, end, track, kind, tile, op, tensor, bytes]

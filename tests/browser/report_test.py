@@ -19,9 +19,9 @@ HOSTILE = "</script><img src=x onerror=owned=1>&amp;\"'`${1}"
 settings = argparse.Namespace()
 
 
-def plan(network, profile, report):
-    command = [settings.tessera, "plan", str(network), "--hw", f"hw_profiles/{profile}.yaml",
-               "--output", str(report)]
+def plan(network, profile, report, *more):
+    command = [settings.tessera, "plan", str(network), "--hw", str(profile),
+               "--output", str(report), *more]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -34,7 +34,14 @@ class ReportTest(unittest.TestCase):
         folder = pathlib.Path(cls.folder.name)
         cls.report = folder / "report.html"
         cls.hostile = folder / "hostile.html"
-        plan("examples/networks/mobilenet_v2.yaml", "ethos_u65_256", cls.report)
+        cls.off_chip = folder / "off_chip.html"
+        plan("examples/networks/mobilenet_v2.yaml", "hw_profiles/ethos_u65_256.yaml", cls.report)
+        small = folder / "small.yaml"
+        npu = pathlib.Path("hw_profiles/edge_npu_1mib.yaml").resolve()
+        small.write_text(f"extends: {npu}\nschema: 1\nname: small\n"
+                         "memories: {sram: {capacity_bytes: 2048}}\n")
+        plan("examples/networks/patent_chain.yaml", small, cls.off_chip,
+             "--off-chip", "tile-aware", "--no-keep", "--max-operators", "1")
         quoted = HOSTILE.replace("'", "''")
         network = folder / "hostile.yaml"
         network.write_text(
@@ -42,7 +49,7 @@ class ReportTest(unittest.TestCase):
             f"operators: [{{id: 'a{quoted}', kind: pool, inputs: ['x{quoted}'], kernel: 2, "
             f"stride: 2}}]\n"
         )
-        plan(network, "mcu_320k", cls.hostile)
+        plan(network, "hw_profiles/mcu_320k.yaml", cls.hostile)
         cls.browser = Browser()
 
     @classmethod
@@ -91,7 +98,10 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.count("#tooltip.shown"), 0)
         self.browser.point("#subgraph .buffer rect")
         self.assertEqual(self.count("#tooltip.shown"), 1)
-        for part in ("size", "address", "lives", "s0/"):
+        pointed = self.browser.run("""
+            const index = document.querySelector('#subgraph .buffer').dataset.buffer;
+            return JSON.parse(document.getElementById('plan').textContent).buffers[index].id;""")
+        for part in ("size", "address", "lives", pointed.split("/")[-1]):
             self.assertIn(part, self.text("#tooltip"))
         self.browser.point("h1")
         self.assertEqual(self.count("#tooltip.shown"), 0)
@@ -109,7 +119,8 @@ class ReportTest(unittest.TestCase):
         middle = self.browser.run("""
             const centre = (node) => (([box]) => box.left + box.width / 2)(node.getClientRects());
             const wanted = centre(document.querySelector('#subgraph .timeline'));
-            const blocks = [...document.querySelectorAll('#subgraph .activity')];
+            const blocks = [...document.querySelectorAll('#subgraph .activity')]
+              .filter((block) => block.getClientRects()[0].width > 4);
             blocks.sort((a, b) => Math.abs(centre(a) - wanted) - Math.abs(centre(b) - wanted));
             return blocks[0].dataset.activity;""")
         for figure, thing in (("#network", ".node rect"),
@@ -192,6 +203,28 @@ class ReportTest(unittest.TestCase):
                 self.assertLessEqual(wide, 0)
                 self.keep(f"width-{width}")
         self.browser.resize(1366, 768)
+
+    def test_draws_the_chunks_of_tensors_off_chip(self):
+        self.browser.open(self.off_chip)
+        self.assertEqual(self.browser.complaints(), [])
+        self.browser.run("document.querySelector('#off-chip').scrollIntoView({block: 'start'})")
+        tensors = self.browser.run("return JSON.parse(document.getElementById('plan')"
+                                   ".textContent).homes[0].tensors")
+        self.assertEqual(self.count("#off-chip .stay path"), len(tensors))
+        self.assertGreater(self.count("#off-chip .shared rect"), 0)
+        self.assertIn("A slot is a tile", self.text("#off-chip .caption"))
+        self.assertIn("share while both are in use", self.text("#off-chip .legend"))
+        finest = max(tensors, key=lambda tensor: len(tensor["chunks"]))["tensor"]
+        self.browser.point(f"#off-chip [data-tensor='{finest}'] path")
+        for part in ("address", "shares with", "chunks drawn"):
+            self.assertIn(part, self.text("#tooltip"))
+        before = self.width("#off-chip .stay rect")
+        self.browser.click("#off-chip .zoom button:nth-child(2)")
+        self.assertGreater(self.width("#off-chip .stay rect"), before * 1.3)
+        self.browser.click("#off-chip .zoom button:nth-child(3)")
+        self.browser.click("#off-chip .choose:nth-of-type(2)")
+        self.assertEqual(self.count("#network .box.chosen"), 1)
+        self.keep("off-chip")
 
     def test_names_are_text_whatever_they_hold(self):
         self.browser.open(self.hostile)

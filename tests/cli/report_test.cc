@@ -9,6 +9,8 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "command_line.h"
 
@@ -213,6 +215,74 @@ TEST_F(ReportTest, TimelinesAddUpToTheLatency) {
     cycles += timeline.at("cycles").get<int64_t>();
   }
   EXPECT_EQ(cycles, data.at("totals").at("latency"));
+}
+
+// Layer by layer through a small memory, so that tensors lie off chip and share bytes.
+TEST_F(ReportTest, DrawsTheChunksOfTensorsOffChip) {
+  Write("hw.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
+                       "\nschema: 1\nname: small\nmemories: {sram: {capacity_bytes: 2048}}\n");
+  for (const std::string method : {"tile-aware", "whole"}) {
+    SCOPED_TRACE(method);
+    const Outcome outcome = Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+                                 "hw.yaml", "--off-chip", method, "--no-keep", "--max-operators",
+                                 "1", "--output", "plan.json", "--output", "plan.html"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto data = ParseJson(DataText(Read("plan.html")));
+    ASSERT_EQ(data.at("homes").size(), 1U);
+    const auto& home = data.at("homes")[0];
+    EXPECT_EQ(home.at("peak"), ReadJson("plan.json").at("homes")[0].at("peak"));
+    EXPECT_EQ(home.at("unit"), method == "whole" ? "subgraph" : "slot");
+    EXPECT_EQ(home.at("subgraphs").size(), data.at("subgraphs").size());
+    struct Chunk {
+      size_t tensor;
+      std::array<int64_t, 4> box;  // addresses, times
+    };
+    std::vector<Chunk> chunks;
+    size_t pairs_that_share = 0;
+    for (size_t i = 0; i < home.at("tensors").size(); ++i) {
+      const auto& tensor = home.at("tensors")[i];
+      const auto offset = tensor.at("offset").get<int64_t>();
+      int64_t end = 0;
+      for (const auto& chunk : tensor.at("chunks")) {
+        EXPECT_EQ(chunk[0], end);  // all bytes of the tensor, in order
+        end = chunk[1].get<int64_t>();
+        EXPECT_GE(chunk[2], tensor.at("life")[0]);
+        EXPECT_LE(chunk[3], tensor.at("life")[1]);
+        chunks.push_back({i,
+                          {offset + chunk[0].get<int64_t>(), offset + end, chunk[2].get<int64_t>(),
+                           chunk[3].get<int64_t>()}});
+      }
+      EXPECT_EQ(end, tensor.at("size"));
+      for (size_t k = 0; k < i; ++k) {
+        const auto& other = home.at("tensors")[k];
+        const auto meet = [](int64_t a, int64_t b, int64_t c, int64_t d) { return a < d && c < b; };
+        const auto at = other.at("offset").get<int64_t>();
+        pairs_that_share +=
+            meet(offset, offset + end, at, at + other.at("size").get<int64_t>()) &&
+            meet(tensor.at("life")[0].get<int64_t>(), tensor.at("life")[1].get<int64_t>(),
+                 other.at("life")[0].get<int64_t>(), other.at("life")[1].get<int64_t>());
+      }
+    }
+    EXPECT_EQ(home.at("all_chunks"), chunks.size());
+    int64_t highest = 0;
+    for (const auto& range : home.at("lasting")) {
+      EXPECT_LT(highest, range[1]);
+      highest = range[1].get<int64_t>();
+      for (const Chunk& chunk : chunks)
+        EXPECT_TRUE(chunk.box[1] <= range[0].get<int64_t>() || highest <= chunk.box[0]);
+    }
+    for (const Chunk& chunk : chunks) highest = std::max(highest, chunk.box[1]);
+    EXPECT_EQ(highest, home.at("peak"));
+    EXPECT_EQ(pairs_that_share > 0, method == "tile-aware");
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        const auto& [a, b] = std::tie(chunks[i].box, chunks[k].box);
+        const bool collide = a[0] < b[1] && b[0] < a[1] && a[2] < b[3] && b[2] < a[3];
+        EXPECT_FALSE(collide) << "chunks of tensors " << chunks[i].tensor << " and "
+                              << chunks[k].tensor;
+      }
+    }
+  }
 }
 
 TEST_F(ReportTest, NamesWithAnyCharactersAreData) {

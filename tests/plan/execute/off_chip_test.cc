@@ -90,7 +90,7 @@ void Try(Plan plan, Tally& tally) {
     const auto bytes = verify::FindHomeBytes(plan, derivation);
     ASSERT_TRUE(bytes);
     Lives derived;
-    for (const verify::HomeBytes& each : *bytes)
+    for (const verify::HomeBytes& each : bytes->list)
       Enter(derived, each.tensor, each.bytes, each.slots);
     ASSERT_EQ(found.size(), derived.size());
     // Slots are numbered differently where transfers have steps of their own.
