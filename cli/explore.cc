@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,20 +34,11 @@
 namespace tessera::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 using explore::Json;
 using explore::Spec;
 using explore::Store;
-
-// The document of the exploration that a store finished last.
-base::Expected<Json> LatestDocument(const Store& store, const std::string& path) {
-  const std::optional<std::string> document = store.FindLatestResult();
-  if (document) return Json::parse(*document);
-  base::Diagnostic fault;
-  fault.file = path;
-  fault.message = "the store has no finished exploration";
-  fault.hint = "run `tessera explore SPEC --store " + path + "` to its end";
-  return base::Unexpected(fault);
-}
 
 class ShowPart final : public ExplorePart {
  public:
@@ -224,7 +216,7 @@ class ExploreCommand final : public Command {
                                  option->get_name()));
         return ExitCode::kUsage;
       }
-      return part->Run(console);
+      return WithStore(console, [&] { return part->Run(console); });
     }
     if (spec_.empty()) {
       console.Note("explore: expected a specification; see `tessera explore --help`");
@@ -262,11 +254,17 @@ class ExploreCommand final : public Command {
             fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
         return ExitCode::kUsage;
       }
+      if (!store_.empty() && fs::weakly_canonical(output) == fs::weakly_canonical(store_)) {
+        console.Note(fmt::format("--output {}: this is the same file as --store", output));
+        return ExitCode::kUsage;
+      }
       destinations_.Write("--output", output);
     }
     destinations_.Read("spec", spec_);
     destinations_.Read("--store", store_);
-    return destinations_.Around(console, [&] { return Answer(console); });
+    const auto answer = [&] { return Answer(console); };
+    return destinations_.Around(
+        console, [&] { return store_.empty() ? answer() : WithStore(console, answer); });
   }
 
  private:

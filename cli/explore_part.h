@@ -2,7 +2,13 @@
 
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "tessera/base/diagnostic.h"
 #include "tessera/cli/exit_code.h"
+#include "tessera/explore/space.h"
+#include "tessera/explore/store.h"
 
 namespace tessera::cli {
 
@@ -17,5 +23,12 @@ class ExplorePart {
   virtual ~ExplorePart() = default;
   virtual ExitCode Run(Console& console) = 0;
 };
+
+// The document of the exploration that a store finished last.
+base::Expected<explore::Json> LatestDocument(const explore::Store& store, const std::string& path);
+
+// Does the work of a command that reads a store. This program alone writes the documents of stores,
+// so one that cannot be read is damage, which the console reports.
+ExitCode WithStore(Console& console, const std::function<ExitCode()>& work);
 
 }  // namespace tessera::cli

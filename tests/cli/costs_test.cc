@@ -75,6 +75,24 @@ TEST_F(CostsTest, HiddenStartsStayHidden) {
   EXPECT_EQ(CyclesIn(ReadJson("again.json")), CyclesIn(ReadJson("plan.json")));
 }
 
+// A name with characters that are not shown is none in the table: the signature stands for it.
+TEST_F(CostsTest, NamesWithEscapesReadBack) {
+  Write("net.json",
+        R"({"schema": 1, "name": "n", "inputs": [{"id": "x", "shape": [1, 3, 8, 8]}], "operators": [
+            {"id": "c\u0007\u202e1", "kind": "conv", "inputs": ["x"], "out_channels": 4,
+             "kernel": 3}]})");
+  const Arguments plan = {"plan", "net.json", "--hw", Shipped("hw_profiles/edge_npu_64kib.yaml")};
+  const auto with = [&plan](const Arguments& more) {
+    Arguments arguments = plan;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  ASSERT_EQ(Run(with({"--output", "plan.json", "--output", "tiles.csv"})).exit_code, 0);
+  EXPECT_EQ(Read("tiles.csv").find('\x07'), std::string::npos);
+  ASSERT_EQ(Run(with({"--costs", "tiles.csv", "--output", "again.json"})).exit_code, 0);
+  EXPECT_EQ(CyclesIn(ReadJson("again.json")), CyclesIn(ReadJson("plan.json")));
+}
+
 TEST_F(CostsTest, PlansFollowMeasurements) {
   ASSERT_EQ(Plan({"--output", "plan.json", "--output", "tiles.csv"}).exit_code, 0);
   Write("slow.csv", WithCycles(Read("tiles.csv"), 3));

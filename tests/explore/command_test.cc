@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "command_line.h"
 
@@ -13,6 +16,12 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
+
+std::string FileText(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
 
 class ExploreTest : public CommandLineTest {
  protected:
@@ -198,6 +207,66 @@ TEST_F(ExploreTest, ASetOfWhichOneNetworkHasNoPlanIsProvenSo) {
     if (pair.at("network") == "other") {
       EXPECT_EQ(pair.at("reason"), "'patent_chain' has no plan here, so the set has none");
     }
+  }
+}
+
+// Neither a file that the specification names, nor one that its profile extends, nor the store.
+TEST_F(ExploreTest, NoInputIsAnOutput) {
+  Write("net.json", FileText(Shipped("examples/networks/patent_chain.yaml")));
+  Write("base.json", "extends: " + Shipped("hw_profiles/edge_npu_64kib.yaml") + "\n");
+  Write("own.json", "extends: base.json\n");
+  Write("columns.csv", "network,accuracy\nnet,0.5\n");
+  Write("areas.csv", "part,area_mm2\n*,1\n");
+  Write("spec.yaml",
+        "schema: 1\nnetworks: [net.json]\nprofile: own.json\ncolumns: columns.csv\n"
+        "area: {file: areas.csv}\nvary: {memories.sram.capacity_bytes: [4Ki, 8Ki]}\nminimize: "
+        "[latency, "
+        "area]\n");
+  ASSERT_EQ(Run({"explore", "spec.yaml", "--output", "all.csv"}).exit_code, 0);
+  for (const std::string name : {"net.json", "own.json", "base.json", "columns.csv", "areas.csv"}) {
+    const std::string before = Read(name);
+    const Outcome outcome = Run({"explore", "spec.yaml", "--output", name});
+    EXPECT_EQ(outcome.exit_code, 2) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("this is the input " + name));
+    EXPECT_EQ(Read(name), before);
+  }
+  EXPECT_EQ(
+      Run({"explore", "spec.yaml", "--store", "new.json", "--output", "./new.json"}).exit_code, 2);
+  ASSERT_EQ(Run({"explore", "spec.yaml", "--store", "a.db"}).exit_code, 0);
+  const auto document = ParseJson(Run({"explore", "export", "a.db"}).out);
+  const std::string id = document.at("pairs")[0].at("answers")[0].at("id");
+  EXPECT_EQ(Run({"explore", "show", "a.db", id, "--output", "net.json"}).exit_code, 2);
+}
+
+// Names with commas are in quotes, and escapes are written out.
+TEST_F(ExploreTest, TablesTakeAndGiveAnyName) {
+  const std::string name = "a, \x1b[31mb";
+  Write("columns.csv", "network,accuracy\n\"" + name + "\",0.5\n");
+  Write("spec.yaml",
+        "schema: 1\nnetworks: [{file: " + Shipped("examples/networks/patent_chain.yaml") +
+            ", name: \"a, \\e[31mb\"}]\nprofile: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+            "\ncolumns: columns.csv\nminimize: [latency]\n");
+  const Outcome outcome = Run({"explore", "spec.yaml", "--output", "all.csv"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(Read("all.csv"), HasSubstr("\n\"a, \\u001b[31mb\",0,"));
+}
+
+TEST_F(ExploreTest, ADamagedStoreIsNoFaultOfTheProgram) {
+  ASSERT_EQ(Run({"explore", "space.yaml", "--store", "a.db"}).exit_code, 0);
+  std::string store = Read("a.db");
+  size_t damaged = 0;
+  for (size_t at = store.find("{\""); at != std::string::npos; at = store.find("{\"", at + 1)) {
+    store[at] = '!';
+    ++damaged;
+  }
+  ASSERT_GT(damaged, 3U);
+  Write("a.db", store);
+  for (const Arguments& words :
+       {Arguments{"explore", "export", "a.db"}, Arguments{"explore", "check", "a.db"},
+        Arguments{"explore", "space.yaml", "--store", "a.db"}}) {
+    const Outcome outcome = Run(words);
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("store"));
   }
 }
 

@@ -157,6 +157,17 @@ TEST(ProblemJsonTest, SyntaxErrorsNameTheLine) {
   EXPECT_EQ(document.error().column, 14);
 }
 
+// Candidates are only looked at if the rest is well formed: their sizes refer to its memories.
+TEST(ProblemJsonTest, CandidatesWithoutAMemoryAreRefused) {
+  const auto document = files::ReadProblem(
+      R"({"format": "tessera-problem", "version": 1, "memories": [],
+          "buffers": [{"id": "a", "size": 4, "lifespans": [[0, 2]]}],
+          "tile_candidates": {"candidates": [{"name": "s", "sizes": {"a": 4}}]}})",
+      "p.json");
+  ASSERT_FALSE(document.has_value());
+  EXPECT_EQ(document.error().message, "the problem has no memory");
+}
+
 TEST(ProblemJsonTest, EveryTruncationIsRefusedWithoutACrash) {
   const std::string text = files::WriteProblem(Everything());
   for (size_t length = 0; length + 2 < text.size(); ++length) {

@@ -362,9 +362,10 @@ TEST(SpaceToBatch, SplitsRowsOrColumnsAlone) {
             "pad (x) -> padded [1, 3, 8, 8]\nspace_to_batch (padded) -> y [4, 3, 8, 2]\n");
 }
 
-TEST(SpaceToBatch, OfOnePhaseIsNothing) {
+TEST(SpaceToBatch, OfOnePhaseIsAReshape) {
   EXPECT_EQ(SpaceToBatch({3, 5, 0, 1, 2, 4}, {1, 3, 8, 8}, {1, 3, 8, 1, 8, 1}),
-            "pad (x) -> padded [1, 3, 8, 8]\n");
+            "pad (x) -> padded [1, 3, 8, 8]\nreshape (padded) -> turned [1, 1, 1, 3, 8, 8]\n"
+            "reshape (turned) -> y [1, 3, 8, 8]\n");
 }
 
 TEST(SpaceToBatch, FollowsAReshape) {
