@@ -7,6 +7,7 @@
 #endif
 #include "tessera/encoder/smt/z3_engine.h"
 #include "tessera/search/engines/guided/guided.h"
+#include "tessera/search/engines/guided/learned_backtracking.h"
 
 namespace tessera::api::parts {
 namespace {
@@ -46,6 +47,12 @@ constexpr EngineMaker kFurther[] = {
     {"guided", false,
      [](const EngineOptions&, uint64_t) {
        return MakeEngine<search::engines::guided::GuidedEngine>();
+     }},
+    {"guided-learned", false,
+     [](const EngineOptions&, uint64_t) {
+       return MakeEngine<search::engines::guided::GuidedEngine>(
+           search::engines::guided::GuidedOptions{
+               .backtracking = search::engines::guided::LearnedBacktracking()});
      }},
     {"z3", false,
      [](const EngineOptions&, uint64_t seed) {

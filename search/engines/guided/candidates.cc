@@ -19,23 +19,27 @@ namespace {
 
 constexpr int kThresholds = 20;
 
-// The live bytes of one memory from each step at which they change, relative to its capacity.
-std::map<Step, double> ContentionOf(const Problem& problem, size_t memory) {
-  std::map<Step, Bytes> change;
+// The live bytes of one memory from each step at which they change.
+std::map<Step, Bytes> LiveBytesOf(const Problem& problem, size_t memory) {
+  std::map<Step, Bytes> live;
   for (const problem::Buffer& buffer : problem.buffers) {
     if (static_cast<size_t>(buffer.memory) != memory) continue;
     for (const Lifespan& life : buffer.lifespans) {
-      change[life.lower] += buffer.size;
-      change[life.upper] -= buffer.size;
+      live[life.lower] += buffer.size;
+      live[life.upper] -= buffer.size;
     }
   }
+  Bytes sum = 0;
+  for (auto& [step, bytes] : live) bytes = sum += bytes;
+  return live;
+}
+
+// The same relative to the memory's capacity.
+std::map<Step, double> ContentionOf(const Problem& problem, size_t memory) {
   const auto capacity = static_cast<double>(std::max<Bytes>(problem.memories[memory].capacity, 1));
   std::map<Step, double> contention;
-  Bytes live = 0;
-  for (const auto& [step, bytes] : change) {
-    live += bytes;
+  for (const auto& [step, live] : LiveBytesOf(problem, memory))
     contention[step] = static_cast<double>(live) / capacity;
-  }
   return contention;
 }
 
@@ -91,6 +95,21 @@ std::vector<int> FindPhases(const Problem& problem) {
     }
   }
   return phases;
+}
+
+std::vector<double> FindContention(const Problem& problem) {
+  std::vector<double> most(problem.buffers.size());
+  for (size_t m = 0; m < problem.memories.size(); ++m) {
+    const std::map<Step, Bytes> live = LiveBytesOf(problem, m);
+    for (size_t i = 0; i < most.size(); ++i) {
+      if (static_cast<size_t>(problem.buffers[i].memory) != m) continue;
+      for (const Lifespan& life : problem.buffers[i].lifespans) {
+        for (auto at = live.find(life.lower); at != live.end() && at->first < life.upper; ++at)
+          most[i] = std::max(most[i], static_cast<double>(at->second));
+      }
+    }
+  }
+  return most;
 }
 
 void Blame::Age() {

@@ -24,6 +24,9 @@ namespace tessera::search::engines::guided {
 // contention, and O(n) for each threshold.
 std::vector<int> FindPhases(const problem::Problem& problem);
 
+// For each buffer, the most bytes that live at one of its steps, in its memory.
+std::vector<double> FindContention(const problem::Problem& problem);
+
 // How much each buffer took part in dead ends. Recent ones count more (activity: Moskewicz et al.
 // 2001).
 class Blame {

@@ -6,19 +6,16 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/formulation/formulation.h"
-#include "tessera/encoder/formulation/refinements.h"
 #include "tessera/problem/structure.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/engines/greedy/greedy.h"
-#include "tessera/search/engines/guided/candidates.h"
-#include "tessera/search/engines/guided/constraint_target.h"
+#include "tessera/search/engines/guided/part_search.h"
 #include "tessera/search/engines/guided/search_tree.h"
 #include "tessera/search/engines/lazy/packing.h"
 
@@ -34,149 +31,6 @@ using problem::Status;
 
 namespace {
 
-// What stays the same for all capacities: a Problem with the sizes of one candidate, its packing,
-// and its constraints that the packing does not state, if it has any.
-struct Prepared {
-  Problem problem;
-  lazy::Packing packing;
-  std::optional<formulation::AddressConstraints> addresses;
-};
-
-// nullptr after a stop.
-std::unique_ptr<Prepared> Prepare(Problem problem, const base::Stop& stop) {
-  auto prepared = std::make_unique<Prepared>();
-  prepared->problem = std::move(problem);
-  const Problem& sized = prepared->problem;
-  Bytes unit = 0;
-  if (lazy::FindUnpacked(sized)) {
-    prepared->addresses =
-        formulation::FindAddressConstraints(sized, nullptr, formulation::kPairLimit, &stop);
-    for (const Bytes granularity : prepared->addresses->granularities)
-      unit = std::gcd(unit, granularity);
-  }
-  auto packing = lazy::MakePacking(sized, nullptr, stop, unit);
-  if (!packing) return nullptr;
-  prepared->packing = *std::move(packing);
-  if (prepared->addresses) {
-    for (Bytes& granularity : prepared->addresses->granularities)
-      granularity = prepared->packing.granularity;
-    prepared->packing.reach.reset();
-  }
-  return prepared;
-}
-
-// The search under one capacity at a time. Lessons of a packing alone are kept for lower ones.
-class Search {
- public:
-  // `prepared` and `options` outlive it.
-  Search(const Prepared& prepared, const GuidedOptions& options, Bytes capacity,
-         const base::Stop& stop)
-      : prepared_(prepared),
-        capacity_(capacity),
-        query_(QueryFor(capacity)),
-        propagation_(prepared.packing, kLazyRules, query_, true, &stop),
-        blame_(prepared.packing.buffers) {
-    consistent_ = propagation_.Start(query_, !prepared.addresses);
-    propagation_.WakeSections();
-    if (consistent_ && prepared.addresses) consistent_ = Write(stop);
-    tree_.emplace(propagation_, RecipesFor(options), blame_, options);
-  }
-
-  bool IsCutOff() const { return target_ && target_->Full(); }
-  Bytes Capacity() const { return capacity_; }
-  bool MayAsk(Bytes capacity) const {
-    return capacity == capacity_ || (capacity < capacity_ && !target_);
-  }
-
-  // MayAsk the capacity.
-  SearchTree::Verdict Solve(Bytes capacity, const base::Budget& budget, const base::Stop& stop) {
-    if (capacity != capacity_) {
-      capacity_ = capacity;
-      query_ = QueryFor(capacity);
-      tree_->ReturnToRoot();
-      consistent_ = propagation_.Start(query_, true) && tree_->Resume();
-      propagation_.WakeSections();
-    }
-    if (!consistent_) return SearchTree::Verdict::kRefuted;
-    return tree_->Run(budget, stop);
-  }
-
-  problem::Allocation Placement() {
-    if (target_) {
-      target_->KeepModel();
-      return formulation_->Decode();
-    }
-    problem::Allocation allocation;
-    for (int i = 0; i < prepared_.packing.buffers; ++i)
-      allocation.offsets.push_back(propagation_.trail()[2 * i] * prepared_.packing.granularity);
-    allocation.modes = problem::ConstantModes(prepared_.problem);
-    return allocation;
-  }
-
-  const SearchTree& tree() const { return *tree_; }
-
- private:
-  inline static const lazy::LazyOptions kLazyRules = {};
-
-  std::vector<Candidates> RecipesFor(const GuidedOptions& options) {
-    std::vector<Candidates> recipes;
-    for (const Recipe& recipe : prepared_.addresses ? options.recipes_in_banks : options.recipes)
-      recipes.emplace_back(prepared_.problem, propagation_.axis(), blame_, recipe);
-    return recipes;
-  }
-
-  lazy::PackingQuery QueryFor(Bytes capacity) const {
-    const lazy::Packing& packing = prepared_.packing;
-    lazy::PackingQuery query{lazy::SizesOf(packing, prepared_.problem, nullptr, 0), {}};
-    for (size_t m = 0; m < prepared_.problem.memories.size(); ++m) {
-      const Bytes bytes = m == 0 ? capacity : prepared_.problem.memories[m].capacity;
-      query.ceilings.push_back(
-          std::min(std::max<Bytes>(bytes, 0) / packing.granularity, packing.HighestCeiling()));
-    }
-    return query;
-  }
-
-  // Writes what the packing does not state. False on a contradiction at the root.
-  bool Write(const base::Stop& stop) {
-    question_.emplace(formulation::FormulationInput{
-        prepared_.problem,
-        nullptr,
-        *prepared_.addresses,
-        capacity_,
-        {.positions = false, .symmetry = false, .loose_ends = false}});
-    target_.emplace(propagation_);
-    target_->ObeyStop(&stop);
-    formulation_.emplace(*question_, *target_);
-    formulation_->Write();
-    target_->ObeyStop(nullptr);
-    for (const std::vector<int>& group :
-         formulation::FindInterchangeable(prepared_.problem, nullptr))
-      OrderGroup(group);
-    return target_->Finish();
-  }
-
-  // Exchanging the places of two members gives another solution.
-  void OrderGroup(const std::vector<int>& group) {
-    for (size_t above = 1; above < group.size(); ++above) {
-      for (size_t below = 0; below < above; ++below) {
-        const View order = prepared_.packing.BelowView(group[below], group[above]);
-        if (order >= 0) target_->Require(lazy::OrderLiteral(order));
-      }
-    }
-  }
-
-  const Prepared& prepared_;
-  Bytes capacity_;
-  lazy::PackingQuery query_;
-  lazy::Propagation propagation_;
-  Blame blame_;
-  std::optional<SearchTree> tree_;
-  std::optional<formulation::FormulationInput> question_;
-  std::optional<ConstraintTarget> target_;
-  std::optional<formulation::Formulation> formulation_;
-  bool consistent_ = false;
-};
-
 // A session for an independent part of a Problem.
 class PartSession final : public problem::Session {
  public:
@@ -186,11 +40,11 @@ class PartSession final : public problem::Session {
   Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                const base::Stop& stop) override {
     Result result;
-    result.engine = "guided";
+    result.engine = GuidedEngine::NameOf(options_);
     if (!Open(candidate, capacity, budget, stop, result)) return result;
-    const problem::Statistics before = search_->tree().statistics();
+    const problem::Statistics before = search_->statistics();
     const SearchTree::Verdict verdict = search_->Solve(capacity, budget, stop);
-    const problem::Statistics& after = search_->tree().statistics();
+    const problem::Statistics after = search_->statistics();
     result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
                          after.conflicts - before.conflicts};
     Conclude(verdict, capacity, stop, result);
@@ -217,8 +71,8 @@ class PartSession final : public problem::Session {
   const GuidedOptions& options_;
   size_t candidate_ = 0;
   std::unique_ptr<Prepared> prepared_;
-  std::unique_ptr<Search> search_;  // in use
-  std::unique_ptr<Search> other_;   // used before, with another capacity
+  std::unique_ptr<Turns> search_;  // in use
+  std::unique_ptr<Turns> other_;   // used before, with another capacity
 };
 
 // A search for the least peak asks about two capacities in turn, one from below and one from above.
@@ -226,7 +80,7 @@ void PartSession::Choose(Bytes capacity, const base::Stop& stop) {
   if (search_ && search_->Capacity() == capacity) return;
   std::swap(search_, other_);
   if (search_ && search_->MayAsk(capacity)) return;
-  search_ = std::make_unique<Search>(*prepared_, options_, capacity, stop);
+  search_ = std::make_unique<Turns>(*prepared_, options_, capacity, stop);
 }
 
 std::optional<std::string> PartSession::FindUnsupported(Bytes capacity,
@@ -287,8 +141,8 @@ void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const ba
     result.peak = problem::PeakOf(prepared_->problem, *result.allocation);
   } else if (verdict == SearchTree::Verdict::kRefuted) {
     result.status = Status::kInfeasible;
-    result.reason = fmt::format("no placement exists: {} dead ends prove it",
-                                search_->tree().statistics().conflicts);
+    result.reason =
+        fmt::format("no placement exists: {} dead ends prove it", search_->statistics().conflicts);
     const Bytes unit = prepared_->packing.granularity;
     const Bytes refuted = base::RoundDown(std::max<Bytes>(capacity, 0), unit) + unit;
     result.lower_bound = std::max(result.lower_bound, refuted);
@@ -330,8 +184,8 @@ class GuidedSession final : public problem::Session {
       sized_ = AtCandidate(problem_, ladder_->candidates[candidate_ = candidate]);
     return *sized_;
   }
-  static std::optional<Result> Descend(const Problem& problem, Bytes capacity,
-                                       const base::Stop& stop);
+  std::optional<Result> Descend(const Problem& problem, Bytes capacity,
+                                const base::Stop& stop) const;
 
   const Problem& problem_;
   const Ladder* ladder_;
@@ -342,11 +196,11 @@ class GuidedSession final : public problem::Session {
 };
 
 std::optional<Result> GuidedSession::Descend(const Problem& problem, Bytes capacity,
-                                             const base::Stop& stop) {
+                                             const base::Stop& stop) const {
   using greedy::GreedyOrder;
   if (allocate::FindUnsupported(problem, allocate::BankSupport::kWindows)) return std::nullopt;
   Result result;
-  result.engine = "guided";
+  result.engine = GuidedEngine::NameOf(options_);
   result.allocation.emplace().offsets.resize(problem.buffers.size());
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const greedy::GreedyPlacement placement(problem, static_cast<int>(m));

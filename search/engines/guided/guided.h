@@ -10,6 +10,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/engine.h"
+#include "tessera/search/engines/guided/backtracking.h"
 
 namespace tessera::search::engines::guided {
 
@@ -54,8 +55,13 @@ struct GuidedOptions {
   std::vector<Recipe> recipes_in_banks = kRecipesInBanks;
   bool descents = true;  // first place buffers one after the other, without a solver
   bool culprits = true;  // a major backtrack goes to the placement to blame, or one decision back
-  bool stuck = true;     // leave parts of the tree that took many backtracks, and recipes too
-  bool lessons = true;   // learn a clause from every dead end
+  Backtracking backtracking = {};  // picks another point for it; empty: none
+  // A search without that policy takes turns with the one that has it, after so many dead ends of
+  // its own (part_search.h).
+  bool insured = true;
+  int64_t head_start = 1000;
+  bool stuck = true;    // leave parts of the tree that took many backtracks, and recipes too
+  bool lessons = true;  // learn a clause from every dead end
   int64_t most_steps = base::kMaxTotal;  // of the search for a part
 };
 
@@ -78,7 +84,11 @@ class GuidedEngine final : public problem::Engine {
   GuidedEngine() = default;
   explicit GuidedEngine(GuidedOptions options) : options_(std::move(options)) {}
 
-  std::string_view Name() const override { return "guided"; }
+  std::string_view Name() const override { return NameOf(options_); }
+  // "guided", or "guided-learned" with a policy of backtracking.
+  static std::string_view NameOf(const GuidedOptions& options) {
+    return options.backtracking ? "guided-learned" : "guided";
+  }
   std::unique_ptr<problem::Session> Open(const problem::Problem& problem,
                                          const problem::Ladder* ladder) const override;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
@@ -27,11 +28,12 @@ constexpr int64_t kReductionGrowth = 300;
 }  // namespace
 
 SearchTree::SearchTree(Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
-                       const GuidedOptions& options)
+                       BacktrackTargets& targets, const GuidedOptions& options)
     : propagation_(propagation),
       trail_(propagation.trail()),
       recipes_(std::move(recipes)),
       blame_(blame),
+      targets_(targets),
       booleans_(trail_, propagation.packing().buffers + propagation.packing().memories),
       options_(options),
       analysis_(propagation.trail(), propagation.clauses(), true),
@@ -72,7 +74,8 @@ SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop
 bool SearchTree::Advance() {
   const auto level = static_cast<size_t>(trail_.Level());
   if (points_.size() == level)
-    points_.push_back({{}, 0, PhaseAt(trail_.Level() - 1), statistics_.backtracks});
+    points_.push_back(
+        {{}, 0, PhaseAt(trail_.Level() - 1), statistics_.backtracks, targets_.Count(), 0});
   Point& point = points_.back();
   if (Decide(point)) return true;
   point.candidates = CandidatesAt(point.phase);
@@ -84,7 +87,7 @@ bool SearchTree::Advance() {
 int SearchTree::PhaseAt(int point) const {
   if (point < 0) return 0;
   const Point& before = points_[static_cast<size_t>(point)];
-  const int last = before.next > 0 ? before.candidates[before.next - 1] : -1;
+  const int last = before.next > 0 ? before.Decided() : -1;
   return last >= 0 ? recipes_[recipe_].PhaseOf(last) : before.phase;
 }
 
@@ -126,10 +129,10 @@ bool SearchTree::Retreat() {
     NoteBlame(lesson);
     int target = level - 1;
     const Point& failed = points_.back();
-    if (failed.candidates[failed.next - 1] < 0 && options_.lessons)
+    if (failed.Decided() < 0 && options_.lessons)
       target = lesson.level;
     else if (failed.next >= failed.candidates.size())
-      target = TargetOfMajorBacktrack(target, lesson.level - 1);
+      target = TargetOfMajorBacktrack(target, lesson);
     if (options_.stuck && options_.lessons) target = LeaveStuck(target);
     if (target < 0) {
       exhausted_ = true;
@@ -145,9 +148,12 @@ bool SearchTree::Retreat() {
   return !refuted_;
 }
 
-// The point of the last but one placement to blame, where the failed candidates come first.
-int SearchTree::TargetOfMajorBacktrack(int failed, int culprit) {
-  int target = std::max(options_.culprits ? culprit : failed - 1, 0);
+// The point that the policy picks, or that of the last but one placement to blame. The failed
+// candidates come first there.
+int SearchTree::TargetOfMajorBacktrack(int failed, const lazy::Lesson& lesson) {
+  const int culprit = options_.culprits ? lesson.level - 1 : failed - 1;
+  const std::optional<int> picked = targets_.Pick(points_, trail_, lesson);
+  int target = std::clamp(picked.value_or(culprit), 0, failed);
   if (!options_.lessons) {
     // No clause remembers what was tried, so only untried candidates count.
     const auto is_done = [this](int point) {
@@ -157,9 +163,11 @@ int SearchTree::TargetOfMajorBacktrack(int failed, int culprit) {
     if (failed == 0) return -1;
     target = std::min(target, failed - 1);
     while (target >= 0 && is_done(target)) --target;
+    if (target >= 0) ++points_[static_cast<size_t>(target)].returns;
     return target;
   }
   if (target == failed) return target;
+  ++points_[static_cast<size_t>(target)].returns;
   const std::vector<int> first = points_[static_cast<size_t>(failed)].candidates;
   Point& point = points_[static_cast<size_t>(target)];
   std::vector<int> rest(point.candidates.begin() + static_cast<std::ptrdiff_t>(point.next),

@@ -7,6 +7,7 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/engines/guided/backtrack_targets.h"
 #include "tessera/search/engines/guided/boolean_queue.h"
 #include "tessera/search/engines/guided/candidates.h"
 #include "tessera/search/engines/guided/guided.h"
@@ -30,7 +31,8 @@ namespace tessera::search::engines::guided {
 // - *Minor backtrack*: a placement that contradicts is undone, and the next candidate is tried.
 // - *Major backtrack*: when a point has no candidate left, the search returns to the point of the
 //   last but one placement that the dead end blames. The candidates that failed come first there,
-//   because they are what the rest left no room for.
+//   because they are what the rest left no room for. A policy may pick another point
+//   (backtrack_targets.h).
 // - *Stuck*: a point below which many dead ends lie is left for its next candidate.
 // - *Lessons*: the clause of each dead end (clause_learning.h) stays. After a minor backtrack it
 //   forbids the position that failed, so the buffer may be tried again, higher. With lessons a
@@ -52,7 +54,7 @@ class SearchTree {
   // Everything outlives this object. The propagation has been started, and all constraints are
   // written.
   SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
-             const GuidedOptions& options);
+             BacktrackTargets& targets, const GuidedOptions& options);
 
   // Budget units are dead ends. A later call continues. After kPlaced the trail is the placement,
   // until the next call.
@@ -69,18 +71,11 @@ class SearchTree {
   const problem::Statistics& statistics() const { return statistics_; }
 
  private:
-  struct Point {
-    std::vector<int> candidates;  // buffers; or, as -1 - view, orders of a Boolean
-    size_t next = 0;
-    int phase = 0;      // of the placement before
-    int64_t since = 0;  // dead ends before those that count here
-  };
-
   bool Advance();
   bool Decide(Point& point);
   std::vector<int> CandidatesAt(int phase);
   bool Retreat();
-  int TargetOfMajorBacktrack(int failed, int culprit);
+  int TargetOfMajorBacktrack(int failed, const lazy::Lesson& lesson);
   int LeaveStuck(int target);
   void NextRecipe();
   void BacktrackTo(int level);
@@ -95,6 +90,7 @@ class SearchTree {
   lazy::Trail& trail_;
   std::vector<Candidates> recipes_;
   Blame& blame_;
+  BacktrackTargets& targets_;
   BooleanQueue booleans_;
   const GuidedOptions& options_;
   lazy::ConflictAnalysis analysis_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "../../../draws.h"
@@ -13,9 +14,11 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/engines/guided/guided.h"
+#include "tessera/search/engines/guided/learned_backtracking.h"
 
 // Compares the guided engine with brute force on instances small enough to enumerate, with drawn
-// options: on packings, and on Problems with everything that a Problem can state.
+// options and policies of backtracking: on packings, and on Problems with everything that a Problem
+// can state.
 
 namespace tessera::encoder {
 namespace {
@@ -24,9 +27,11 @@ using problem::Bytes;
 using problem::Problem;
 using problem::Result;
 using problem::Status;
+using search::engines::guided::Backtracking;
 using search::engines::guided::GuidedEngine;
 using search::engines::guided::GuidedOptions;
 using search::engines::guided::Heuristic;
+using search::engines::guided::MajorBacktrack;
 using search::engines::guided::Recipe;
 
 std::vector<Recipe> DrawRecipes(base::Random& random) {
@@ -43,6 +48,15 @@ std::vector<Recipe> DrawRecipes(base::Random& random) {
   return recipes;
 }
 
+// Any target, by a number made of the question.
+std::optional<int> PickSomeTarget(const MajorBacktrack& backtrack) {
+  size_t number = backtrack.buffers.size();
+  for (const Bytes offset : backtrack.offsets) number = number * 31 + static_cast<size_t>(offset);
+  const size_t at = number % (backtrack.targets.size() + 1);
+  if (at == backtrack.targets.size()) return std::nullopt;
+  return backtrack.targets[at].point;
+}
+
 GuidedOptions DrawGuidedOptions(base::Random& random) {
   GuidedOptions options;
   if (random.Chance(0.6)) options.recipes = DrawRecipes(random);
@@ -50,6 +64,12 @@ GuidedOptions DrawGuidedOptions(base::Random& random) {
   options.descents = random.Chance(0.2);
   options.culprits = random.Chance(0.7);
   options.stuck = random.Chance(0.7);
+  if (random.Chance(0.5)) {
+    options.backtracking = random.Chance(0.5) ? search::engines::guided::LearnedBacktracking()
+                                              : Backtracking(PickSomeTarget);
+    options.insured = random.Chance(0.5);
+    options.head_start = random.Uniform(0, 4);
+  }
   return options;
 }
 
