@@ -40,6 +40,11 @@ using explore::Json;
 using explore::Spec;
 using explore::Store;
 
+// Whether both names are of one file, which need not exist.
+bool IsSameFile(const std::string& a, const std::string& b) {
+  return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
+}
+
 class ShowPart final : public ExplorePart {
  public:
   explicit ShowPart(CLI::App& app) {
@@ -254,7 +259,7 @@ class ExploreCommand final : public Command {
             fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
         return ExitCode::kUsage;
       }
-      if (!store_.empty() && fs::weakly_canonical(output) == fs::weakly_canonical(store_)) {
+      if (!store_.empty() && IsSameFile(output, store_)) {
         console.Note(fmt::format("--output {}: this is the same file as --store", output));
         return ExitCode::kUsage;
       }
