@@ -57,11 +57,12 @@ int64_t FoundInside(int64_t index, int64_t extent, PadMode mode) {
       return index < 0 ? 0 : std::min(index, extent - 1);
     case PadMode::kWrap:
       return index - base::FloorDiv(index, extent) * extent;
-    case PadMode::kReflect:
-      while (extent > 1 && (index < 0 || index >= extent)) {
-        index = index < 0 ? -index : 2 * (extent - 1) - index;
-      }
-      return extent > 1 ? index : 0;
+    case PadMode::kReflect: {
+      if (extent <= 1) return 0;
+      const int64_t period = 2 * (extent - 1);
+      const int64_t inside = index - base::FloorDiv(index, period) * period;
+      return std::min(inside, period - inside);
+    }
   }
   return index;
 }
