@@ -4,11 +4,11 @@
 
 #include <optional>
 
+#include "tessera/search/engines/guided/backtracking_model.h"
+
 namespace tessera::search::engines::guided {
 
 namespace {
-
-#include "tessera/search/engines/guided/backtracking_model.inc"
 
 constexpr BoostedTrees kModel = {kModelNodes, kModelRoots, kModelBase};
 static_assert(IsWellFormed(kModel, kFeatures));

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by bench/train_backtracking. clang-format off
-constexpr float kModelBase = 0;
-constexpr uint16_t kModelRoots[] = {
+
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/search/engines/guided/boosted_trees.h"
+
+// The model of backtracking. Made by bench/train_backtracking.
+namespace tessera::search::engines::guided {
+
+// clang-format off
+inline constexpr float kModelBase = 0;
+inline constexpr uint16_t kModelRoots[] = {
 0,31,62,93,124,155,186,213,
 244,275,306,335,366,397,428,457,
 488,517,546,577,606,635,666,695,
@@ -15,7 +25,7 @@ constexpr uint16_t kModelRoots[] = {
 2272,2297,2328,2355,2372,2397,2422,2453,
 2478,2503,2530,2561,2590,2615,2644,2671,
 2700,2725,2744,2773,};
-constexpr TreeNode kModelNodes[] = {
+inline constexpr TreeNode kModelNodes[] = {
 {4,1,7},{6,3,1},{4,5,28},{0,7,0.130268201},{4,9,2},{3,11,11},{3,13,9},{3,15,31},
 {7,17,7},{3,19,7},{0,21,0.103255816},{1,23,0.0399999991},{6,25,1},{0,27,0.638496518},{0,29,0.268554688},{-1,0,0.154938534},
 {-1,0,0.102969028},{-1,0,0.0882895738},{-1,0,0.0219083838},{-1,0,0.372263521},{-1,0,0.221694544},{-1,0,0.185103834},{-1,0,0.102574028},{-1,0,0.173225045},
@@ -367,3 +377,6 @@ constexpr TreeNode kModelNodes[] = {
 {5,2796,70},{0,2798,0.0641762465},{9,2800,120},{0,2802,0.00574712642},{-1,0,0.0233012382},{-1,0,-0.023732258},{-1,0,0.0105081704},{-1,0,0.189757004},
 {-1,0,-0.00491672708},{-1,0,0.024021931},{-1,0,0.103573583},{-1,0,-0.00742822839},{-1,0,-0.00315781101},{-1,0,-0.0582829304},{-1,0,0.00765992282},{-1,0,0.0631586909},
 {-1,0,-0.0500377603},{-1,0,-0.150750801},{-1,0,0.0310598798},{-1,0,-0.0183405466},};
+// clang-format on
+
+}  // namespace tessera::search::engines::guided
