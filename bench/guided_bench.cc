@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,11 +14,7 @@
 #include "tessera/bench/guided_inputs.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/generate/families.h"
-#include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/engines/canonical/canonical.h"
-#include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/guided/guided.h"
-#include "tessera/search/engines/lazy/lazy_engine.h"
 
 // Prints tables about the guided engine (docs/guided-search.md). Each engine is asked alone.
 namespace tessera::bench {
@@ -29,13 +22,9 @@ namespace {
 
 using problem::Bytes;
 using problem::Problem;
-using problem::Result;
 using problem::Status;
 namespace generate = problem::generate;
 using search::engines::guided::GuidedEngine;
-using search::engines::guided::GuidedOptions;
-using search::engines::guided::Heuristic;
-using search::engines::guided::Recipe;
 
 bool Wanted(const GuidedSettings& settings, const std::string& name) {
   return settings.data.engine.empty() || settings.data.engine == name;

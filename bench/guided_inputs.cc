@@ -3,6 +3,7 @@
 #include "tessera/bench/guided_inputs.h"
 
 #include <chrono>
+#include <cstdio>
 #include <functional>
 #include <utility>
 

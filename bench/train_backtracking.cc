@@ -3,7 +3,9 @@
 #include <xgboost/c_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tessera/bench/backtrack_samples.h"
@@ -24,7 +27,6 @@
 namespace tessera::bench {
 namespace {
 
-using search::engines::guided::Features;
 using search::engines::guided::kFeatures;
 using search::engines::guided::TreeNode;
 
@@ -118,9 +120,11 @@ void WriteModel(const Booster& booster, const std::filesystem::path& path) {
   }
   const std::string base = model["learner"]["learner_model_param"]["base_score"];
   std::ofstream file(path);
-  file << "// SPDX-License-Identifier: Apache-2.0\n"
-       << "// Made by bench/train_backtracking. clang-format off\n"
-       << "constexpr float kModelBase = " << std::stof(base) << ";\n";
+  file << "// SPDX-License-Identifier: Apache-2.0\n\n#pragma once\n\n#include <cstdint>\n\n"
+       << "#include \"tessera/search/engines/guided/boosted_trees.h\"\n\n"
+       << "// The model of backtracking. Made by bench/train_backtracking.\n"
+       << "namespace tessera::search::engines::guided {\n\n// clang-format off\n"
+       << "inline constexpr float kModelBase = " << std::stof(base) << ";\n";
   const auto write = [&](std::string_view head, size_t count, const auto& item) {
     file << head << " = {";
     for (size_t i = 0; i < count; ++i) {
@@ -129,14 +133,15 @@ void WriteModel(const Booster& booster, const std::filesystem::path& path) {
     }
     file << "};\n";
   };
-  write("constexpr uint16_t kModelRoots[]", roots.size(),
+  write("inline constexpr uint16_t kModelRoots[]", roots.size(),
         [&](size_t i) { file << roots[i] << ','; });
-  write("constexpr TreeNode kModelNodes[]", nodes.size(), [&](size_t i) {
+  write("inline constexpr TreeNode kModelNodes[]", nodes.size(), [&](size_t i) {
     std::array<char, 64> cell;
     std::snprintf(cell.data(), cell.size(), "{%d,%d,%.9g},", nodes[i].feature, nodes[i].left,
                   static_cast<double>(nodes[i].value));
     file << cell.data();
   });
+  file << "// clang-format on\n\n}  // namespace tessera::search::engines::guided\n";
 }
 
 // Rows of features, each with the prediction of XGBoost, spread over the samples.
@@ -177,7 +182,7 @@ void Run(uint64_t seeds, const std::filesystem::path& folder) {
   const std::vector<float> predictions = Predict(booster, other);
   PrintFit("training", samples, Predict(booster, matrix));
   PrintFit("unseen", unseen, predictions);
-  WriteModel(booster, folder / "backtracking_model.inc");
+  WriteModel(booster, folder / "backtracking_model.h");
   WriteSamples(unseen, predictions, folder / "backtracking_samples.txt");
 }
 
@@ -189,7 +194,7 @@ int main(int argc, char** argv) {
   if (seeds < 1 || !std::filesystem::is_directory(argv[2])) {
     std::fputs(
         "usage: train_backtracking SEEDS FOLDER\n"
-        "Writes backtracking_model.inc, for search/engines/guided, and backtracking_samples.txt,\n"
+        "Writes backtracking_model.h, for search/engines/guided, and backtracking_samples.txt,\n"
         "for tests/search/engines/guided, to the folder.\n",
         stderr);
     return 2;
