@@ -141,9 +141,9 @@ Json AsData(const plan::Plan& plan, const plan::Home& home,
     for (const HomeBytes& each : by_tiles->list) chunks[each.tensor].push_back(each);
   std::vector<const Chunks*> drawn;
   size_t all_chunks = 0;
-  for (size_t i = 0; i < home.tensors.size(); ++i) {
-    if (IsLasting(plan.network.tensors[static_cast<size_t>(home.tensors[i])])) continue;
-    drawn.push_back(&chunks[home.tensors[i]]);
+  for (const int tensor : home.tensors) {
+    if (IsLasting(plan.network.tensors[static_cast<size_t>(tensor)])) continue;
+    drawn.push_back(&chunks[tensor]);
     all_chunks += drawn.back()->size();
   }
   const size_t bands = BandsFor(drawn);
