@@ -33,12 +33,11 @@ Result<Problem> MoveTo(const Profile& profile, const Problem& problem) {
 
 Result<std::string> RenderProblem(std::string_view format, const Problem::Content& content) {
   const ProblemDocument& document = content.document;
-  if (format == "json")
-    return problem::files::WriteProblem(document.problem,
-                                        document.ladder ? &*document.ladder : nullptr);
+  if (format == "json") return problem::files::WriteProblem(document);
   if (format != "csv")
     return BadArgument("problems have no format '" + std::string(format) + "'", "csv or json");
-  const base::Expected<std::string> text = problem::files::WriteCsv(document.problem);
+  const base::Expected<std::string> text = problem::files::WriteCsv(
+      document.problem, nullptr, problem::files::Lifetimes::kHalfOpen, &document.fallbacks);
   if (!text) return AsError(CallStatus::kUnsupported, text.error());
   return *text;
 }

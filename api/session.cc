@@ -120,8 +120,7 @@ OptionText ChoiceOf(const SearchOptions& options) {
 std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
   return problem.key.Get([&] {
     const problem::files::ProblemDocument& document = problem.document;
-    return problem::files::WriteProblem(document.problem,
-                                        document.ladder ? &*document.ladder : nullptr);
+    return problem::files::WriteProblem(document);
   });
 }
 

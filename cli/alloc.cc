@@ -117,7 +117,7 @@ class AllocCommand final : public Command {
       return ExitCode::kUsage;
     }
     if (const auto fault = FindUnwritable(outputs_, input->problem)) return console.Refuse(*fault);
-    return maximize_.empty() ? Solve(console, *input) : Choose(console, input->problem);
+    return maximize_.empty() ? Solve(console, *input) : Choose(console, *input);
   }
 
   // Applies --hw and --candidate.
@@ -195,8 +195,10 @@ class AllocCommand final : public Command {
   }
 
   // --maximize.
-  ExitCode Choose(Console& console, const problem::Problem& problem) {
+  ExitCode Choose(Console& console, const problem::files::ProblemDocument& input) {
+    const problem::Problem& problem = input.problem;
     api::parts::ChoiceDocument document;
+    document.fallbacks = input.fallbacks;
     document.capacity = memories_.Capacity().value_or(problem.memories[0].capacity);
     if (document.capacity >= base::kMaxTotal) {
       console.Note("--maximize: expected a capacity, from --capacity, --hw or the file");
@@ -207,6 +209,7 @@ class AllocCommand final : public Command {
     const InterruptGuard guard(stop);
     search::choose::ChooseOptions options;
     options.capacity = document.capacity;
+    options.fallbacks = &input.fallbacks;
     options.budget = search_.Limit(kChoiceBudget);
     options.threads = threads_.Get();
     options.seed = search_.seed;
@@ -251,11 +254,11 @@ class AllocCommand final : public Command {
     }
     const ExitCode saved = files_.Save(console, answers);
     problem::files::AllocationDocument placed;
-    placed.result = api::parts::ChosenPlacement(problem, document.choice);
+    placed.result = api::parts::ChosenPlacement(problem, document);
     placed.capacity = document.capacity;
-    const ExitCode drawn = WriteAllocations(
-        console, files_, pictures, api::parts::ChosenProblem(problem, document.choice), placed,
-        lifetimes_.Get().value_or(problem::files::Lifetimes::kHalfOpen));
+    const ExitCode drawn =
+        WriteAllocations(console, files_, pictures, api::parts::ChosenProblem(problem, document),
+                         placed, lifetimes_.Get().value_or(problem::files::Lifetimes::kHalfOpen));
     return saved == ExitCode::kAnswer ? drawn : saved;
   }
 

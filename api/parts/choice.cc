@@ -11,6 +11,7 @@
 #include "tessera/base/text.h"
 #include "tessera/report/text_table.h"
 #include "tessera/search/choose/items.h"
+#include "tessera/search/choose/part.h"
 
 namespace tessera::api::parts {
 
@@ -22,12 +23,56 @@ namespace {
 
 bool HasPlacement(const Choice& choice) { return !choice.chosen.empty(); }
 
+// Neither placed nor replaced by a fallback.
 std::vector<std::string_view> LeftOut(const Problem& problem, const Choice& choice) {
   std::vector<std::string_view> ids;
   for (size_t i = 0; i < choice.chosen.size(); ++i) {
-    if (!choice.chosen[i]) ids.emplace_back(problem.buffers[i].id);
+    if (!choice.chosen[i] && !choice.stands_in[i]) ids.emplace_back(problem.buffers[i].id);
   }
   return ids;
+}
+
+std::vector<std::string_view> Replaced(const Problem& problem, const Choice& choice) {
+  std::vector<std::string_view> ids;
+  for (size_t i = 0; i < choice.stands_in.size(); ++i) {
+    if (choice.stands_in[i]) ids.emplace_back(problem.buffers[i].id);
+  }
+  return ids;
+}
+
+// A line that names the first; nothing if there are none.
+std::string Names(std::string_view title, const std::vector<std::string_view>& ids) {
+  static constexpr size_t kMostNamed = 12;
+  if (ids.empty()) return "";
+  std::vector<std::string> named;
+  for (size_t i = 0; i < std::min(ids.size(), kMostNamed); ++i)
+    named.push_back(base::Printable(ids[i]));
+  const std::vector<std::string_view> views(named.begin(), named.end());
+  std::string text = fmt::format("{:<13}{}", title, base::Join(views));
+  if (ids.size() > kMostNamed)
+    text += fmt::format(", and {} more (--format json names all)", ids.size() - kMostNamed);
+  return text + '\n';
+}
+
+search::choose::Part ChosenPart(const Problem& problem, const ChoiceDocument& document) {
+  const search::choose::Items items = search::choose::FindItems(problem, 0);
+  std::vector<bool> chosen;
+  for (const search::choose::Item& item : items.all)
+    chosen.push_back(document.choice.chosen[static_cast<size_t>(item.buffers.front())]);
+  return PartOf(problem, items, chosen, document.fallbacks);
+}
+
+ordered_json FallbacksAsJson(const Problem& problem, const ChoiceDocument& document) {
+  ordered_json json = ordered_json::object();
+  for (size_t i = 0; i < document.fallbacks.size(); ++i) {
+    if (!document.choice.stands_in[i]) continue;
+    const problem::Fallback& fallback = *document.fallbacks[i];
+    json[problem.buffers[i].id] = {
+        {"memory", problem.memories[static_cast<size_t>(fallback.memory)].name},
+        {"size", fallback.size},
+        {"offset", document.choice.offsets[i]}};
+  }
+  return json;
 }
 
 }  // namespace
@@ -54,6 +99,7 @@ std::string ChoiceAsJson(const Problem& problem, const ChoiceDocument& document)
     for (size_t i = 0; i < choice.chosen.size(); ++i) {
       if (choice.chosen[i]) json["offsets"][problem.buffers[i].id] = choice.offsets[i];
     }
+    if (!document.fallbacks.empty()) json["fallbacks"] = FallbacksAsJson(problem, document);
     json["left_out"] = ordered_json::array();
     for (const std::string_view id : LeftOut(problem, choice)) json["left_out"].push_back(id);
   }
@@ -61,14 +107,13 @@ std::string ChoiceAsJson(const Problem& problem, const ChoiceDocument& document)
 }
 
 std::string DescribeChoice(const Problem& problem, const ChoiceDocument& document) {
-  static constexpr size_t kMostNamed = 12;
   const Choice& choice = document.choice;
   std::string text = fmt::format("status       {}\n", NameOf(choice.status));
-  const std::vector<std::string_view> left = LeftOut(problem, choice);
   if (HasPlacement(choice)) {
-    text += fmt::format("placed       {} of {} buffers\n",
-                        report::Grouped(static_cast<int64_t>(choice.chosen.size() - left.size())),
-                        report::Grouped(static_cast<int64_t>(problem.buffers.size())));
+    text +=
+        fmt::format("placed       {} of {} buffers\n",
+                    report::Grouped(std::count(choice.chosen.begin(), choice.chosen.end(), true)),
+                    report::Grouped(static_cast<int64_t>(problem.buffers.size())));
   }
   text += fmt::format("capacity     {}\n", report::Grouped(document.capacity));
   if (HasPlacement(choice)) {
@@ -83,36 +128,24 @@ std::string DescribeChoice(const Problem& problem, const ChoiceDocument& documen
   if (document.time_ms) text += fmt::format("time_ms      {:.3f}\n", *document.time_ms);
   if (!choice.reason.empty())
     text += fmt::format("reason       {}\n", base::Printable(choice.reason));
-  if (left.empty()) return text;
-  std::vector<std::string> named;
-  for (size_t i = 0; i < std::min(left.size(), kMostNamed); ++i)
-    named.push_back(base::Printable(left[i]));
-  const std::vector<std::string_view> views(named.begin(), named.end());
-  text += "left out     " + base::Join(views);
-  if (left.size() > kMostNamed)
-    text += fmt::format(", and {} more (--format json names all)", left.size() - kMostNamed);
-  return text + '\n';
+  return text + Names("fallbacks", Replaced(problem, choice)) +
+         Names("left out", LeftOut(problem, choice));
 }
 
-Problem ChosenProblem(const Problem& problem, const Choice& choice) {
-  const search::choose::Items items = search::choose::FindItems(problem, 0);
-  std::vector<bool> chosen;
-  for (const search::choose::Item& item : items.all)
-    chosen.push_back(choice.chosen[static_cast<size_t>(item.buffers.front())]);
-  std::vector<int> buffers;
-  return ProblemOf(problem, items, chosen, buffers);
+Problem ChosenProblem(const Problem& problem, const ChoiceDocument& document) {
+  return ChosenPart(problem, document).problem;
 }
 
-problem::Result ChosenPlacement(const Problem& problem, const Choice& choice) {
+problem::Result ChosenPlacement(const Problem& problem, const ChoiceDocument& document) {
+  const search::choose::Part part = ChosenPart(problem, document);
   problem::Result result;
   result.status = problem::Status::kFeasible;
-  result.engine = choice.engine;
+  result.engine = document.choice.engine;
   problem::Allocation& allocation = result.allocation.emplace();
-  for (size_t i = 0; i < choice.chosen.size(); ++i) {
-    if (choice.chosen[i]) allocation.offsets.push_back(choice.offsets[i]);
-  }
-  allocation.modes = choice.modes;
-  result.peak = PeakOf(ChosenProblem(problem, choice), allocation);
+  for (const int buffer : part.buffers)
+    allocation.offsets.push_back(document.choice.offsets[static_cast<size_t>(buffer)]);
+  allocation.modes = document.choice.modes;
+  result.peak = PeakOf(part.problem, allocation);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/choose/choose.h"
@@ -16,6 +17,7 @@ namespace tessera::api::parts {
 // A choice of buffers and the settings that produced it.
 struct ChoiceDocument {
   search::choose::Choice choice;
+  problem::Fallbacks fallbacks = {};  // of the problem
   problem::Bytes capacity = 0;
   std::optional<int64_t> seed = {};
   std::optional<double> time_ms = {};  // leave empty if the bytes must be the same in every run
@@ -27,10 +29,8 @@ std::string ChoiceAsJson(const problem::Problem& problem, const ChoiceDocument& 
 // The same in a few lines of text; of the buffers that are left out it names the first.
 std::string DescribeChoice(const problem::Problem& problem, const ChoiceDocument& document);
 
-// The chosen buffers alone, and their allocation.
-problem::Problem ChosenProblem(const problem::Problem& problem,
-                               const search::choose::Choice& choice);
-problem::Result ChosenPlacement(const problem::Problem& problem,
-                                const search::choose::Choice& choice);
+// The chosen buffers and the fallbacks of the others alone, and their allocation.
+problem::Problem ChosenProblem(const problem::Problem& problem, const ChoiceDocument& document);
+problem::Result ChosenPlacement(const problem::Problem& problem, const ChoiceDocument& document);
 
 }  // namespace tessera::api::parts

@@ -10,6 +10,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
+#include "tessera/problem/files/csv_fields.h"
 #include "tessera/problem/files/gap_windows.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/well_formed.h"
@@ -22,61 +23,23 @@ using base::Expected;
 using base::kMaxTotal;
 using base::Unexpected;
 
-enum Column : uint8_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kHint, kValue, kGaps };
-constexpr std::array<std::string_view, 9> kColumnNames = {
-    "id", "lower", "upper", "size", "alignment", "offset", "hint", "value", "gaps"};
+enum Column : uint8_t {
+  kId,
+  kLower,
+  kUpper,
+  kSize,
+  kAlignment,
+  kOffset,
+  kHint,
+  kValue,
+  kFallback,
+  kGaps
+};
+constexpr std::array<std::string_view, 10> kColumnNames = {
+    "id", "lower", "upper", "size", "alignment", "offset", "hint", "value", "fallback", "gaps"};
 constexpr size_t kRequiredColumns = 4;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// A part of a line and its position; columns count bytes from 1. For a quoted field the text is the
-// part between the quotes, in which two quotes stand for one.
-struct Field {
-  std::string_view text;
-  int line = 0;
-  int column = 0;
-  bool quoted = false;
-};
-
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
-Field Trim(Field field) {
-  while (!field.text.empty() && IsBlank(field.text.front())) {
-    field.text.remove_prefix(1);
-    ++field.column;
-  }
-  while (!field.text.empty() && IsBlank(field.text.back())) field.text.remove_suffix(1);
-  return field;
-}
-
-// The parts between separators, trimmed; one more than the number of separators.
-std::vector<Field> Split(Field whole, char separator) {
-  std::vector<Field> fields;
-  for (;;) {
-    const size_t end = whole.text.find(separator);
-    fields.push_back(Trim({whole.text.substr(0, end), whole.line, whole.column}));
-    if (end == std::string_view::npos) return fields;
-    whole.text.remove_prefix(end + 1);
-    whole.column += static_cast<int>(end) + 1;
-  }
-}
-
-// The position of the closing quote of a field that begins with a quote; npos if there is none.
-size_t FindClosingQuote(std::string_view text) {
-  for (size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 2)) {
-    if (at + 1 == text.size() || text[at + 1] != '"') return at;
-  }
-  return std::string_view::npos;
-}
-
-std::string Unquote(const Field& field) {
-  std::string text;
-  for (size_t i = 0; i < field.text.size(); ++i) {
-    text += field.text[i];
-    if (field.quoted && field.text[i] == '"') ++i;
-  }
-  return text;
-}
 
 // The place of an id in the file.
 struct IdPlace {
@@ -91,6 +54,12 @@ class CsvReader {
       : text_(text), file_name_(file_name), lifetimes_(lifetimes) {
     if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark)
       text_.remove_prefix(kByteOrderMark.size());
+  }
+
+  // After Read, of so many buffers.
+  Fallbacks TakeFallbacks(size_t buffers) {
+    if (!fallbacks_.empty()) fallbacks_.resize(buffers);
+    return std::move(fallbacks_);
   }
 
   Expected<Problem> Read() {
@@ -249,6 +218,8 @@ class CsvReader {
     const size_t known = problem_.buffers.size();
     if (!AppendWithGaps(std::move(buffer), gaps, problem_))
       return Refuse(by_column[kGaps], "the gaps leave bytes that live at no step");
+    if (!by_column[kFallback].text.empty() && !ReadFallback(by_column[kFallback], known))
+      return false;
     // Each chunk has the place of its line.
     ids_.resize(ids_.size() + problem_.buffers.size() - known - 1, ids_.back());
     return true;
@@ -273,9 +244,27 @@ class CsvReader {
         return ReadNumber(field, "hint", 0, buffer.hint.emplace());
       case kValue:
         return ReadNumber(field, "value", 0, buffer.value.emplace());
+      case kFallback:
       case kGaps:
-        return true;  // needs lower and upper, in whichever order the columns come
+        return true;  // need lower and upper, in whichever order the columns come
     }
+    return true;
+  }
+
+  // Of the buffer that its line appended.
+  bool ReadFallback(const Field& field, size_t buffer) {
+    Fallback fallback;
+    if (!ReadNumber(field, "fallback", 1, fallback.size)) return false;
+    if (problem_.buffers.size() > buffer + 1)
+      return Refuse(field, "a fallback and gaps in which bytes live on", "one of the two");
+    if (!problem_.buffers[buffer].value)
+      return Refuse(field, "a fallback of a buffer without a value, which is always placed",
+                    "a value in this row");
+    if (fallback.size >= problem_.buffers[buffer].size)
+      return Refuse(field, "the fallback is no smaller than the buffer",
+                    fmt::format("less than {} bytes", problem_.buffers[buffer].size));
+    fallbacks_.resize(buffer + 1);
+    fallbacks_.back() = fallback;
     return true;
   }
 
@@ -363,23 +352,29 @@ class CsvReader {
   std::vector<Column> columns_;
   std::vector<IdPlace> ids_;  // of each buffer
   Problem problem_;
+  Fallbacks fallbacks_;
   std::optional<Diagnostic> fault_;
 };
 
 }  // namespace
 
 Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
-                          std::optional<Lifetimes> lifetimes) {
-  return CsvReader(text, file_name, lifetimes).Read();
+                          std::optional<Lifetimes> lifetimes, Fallbacks* fallbacks) {
+  CsvReader reader(text, file_name, lifetimes);
+  Expected<Problem> problem = reader.Read();
+  if (problem && fallbacks != nullptr) *fallbacks = reader.TakeFallbacks(problem->buffers.size());
+  return problem;
 }
 
 Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
                                         std::optional<Lifetimes> lifetimes) {
   const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (first != std::string_view::npos && text[first] == '{') return ReadProblem(text, file);
-  Expected<Problem> problem = ReadCsv(text, file, lifetimes);
+  ProblemDocument document;
+  Expected<Problem> problem = ReadCsv(text, file, lifetimes, &document.fallbacks);
   if (!problem) return Unexpected(std::move(problem.error()));
-  return ProblemDocument{.problem = *std::move(problem), .ladder = std::nullopt};
+  document.problem = *std::move(problem);
+  return document;
 }
 
 }  // namespace tessera::problem::files

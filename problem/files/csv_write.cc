@@ -76,8 +76,12 @@ void AppendGaps(const std::vector<WindowedGap>& gaps, Step added, std::string& t
 }  // namespace
 
 Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation,
-                               Lifetimes lifetimes) {
+                               Lifetimes lifetimes, const Fallbacks* fallbacks) {
+  const Fallbacks given = fallbacks != nullptr ? *fallbacks : Fallbacks();
   std::string beyond = BeyondCsv(problem);
+  if (std::any_of(given.begin(), given.end(),
+                  [](const auto& each) { return each && each->value != 0; }))
+    beyond = "the value of a fallback";
   const auto runs = beyond.empty() ? FindChunkRuns(problem) : std::nullopt;
   if (!runs) {
     if (beyond.empty()) beyond = "relations";
@@ -96,9 +100,10 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
 
   const bool inclusive = lifetimes == Lifetimes::kInclusive;
   const Step added = inclusive ? 1 : 0;
-  std::string text = fmt::format("id,{},size{}{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
-                                 alignment ? ",alignment" : "", offset ? ",offset" : "",
-                                 hint ? ",hint" : "", value ? ",value" : "", gaps ? ",gaps" : "");
+  std::string text =
+      fmt::format("id,{},size{}{}{}{}{}{}\n", inclusive ? "start,end" : "lower,upper",
+                  alignment ? ",alignment" : "", offset ? ",offset" : "", hint ? ",hint" : "",
+                  value ? ",value" : "", given.empty() ? "" : ",fallback", gaps ? ",gaps" : "");
   const auto append_optional = [&text](const std::optional<Bytes>& value) {
     text += ',';
     if (value) text += fmt::to_string(*value);
@@ -115,6 +120,7 @@ Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocat
     if (offset) append_optional(allocation != nullptr ? allocation->offsets[i] : buffer.offset);
     if (hint) append_optional(buffer.hint);
     if (value) append_optional(buffer.value);
+    if (!given.empty()) append_optional(given[i] ? std::optional(given[i]->size) : std::nullopt);
     if (gaps) {
       text += ',';
       AppendGaps(line.gaps, added, text);

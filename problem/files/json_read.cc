@@ -168,6 +168,19 @@ Buffer ReadBuffer(JsonObject& object, const std::vector<Memory>& memories) {
   return buffer;
 }
 
+// Without a memory it is in that of the buffer, without a size as large.
+Fallback ReadFallback(const JsonValue& value, const Buffer& buffer,
+                      const std::vector<Memory>& memories) {
+  JsonObject object = value.Object();
+  Fallback fallback;
+  fallback.memory = buffer.memory;
+  if (const JsonValue memory = object.Optional("memory"))
+    fallback.memory = ReadReference(memory, memories, "memory");
+  fallback.size = object.Integer("size", kSizes, buffer.size);
+  fallback.value = object.Integer("value", kAddresses, 0);
+  return fallback;
+}
+
 // A composite buffer: one buffer for each chunk, which kColocate relations hold together.
 void ReadComposite(JsonObject& object, const std::vector<JsonValue>& chunks, Problem& problem) {
   if (chunks.empty()) object.Refuse("a composite buffer without chunks", "at least one chunk");
@@ -259,8 +272,14 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
       ReadComposite(buffer, chunks.Items(), problem);
     } else {
       problem.buffers.push_back(ReadBuffer(buffer, problem.memories));
+      if (const JsonValue fallback = buffer.Optional("fallback")) {
+        document.fallbacks.resize(problem.buffers.size());
+        document.fallbacks.back() =
+            ReadFallback(fallback, problem.buffers.back(), problem.memories);
+      }
     }
   }
+  if (!document.fallbacks.empty()) document.fallbacks.resize(problem.buffers.size());
   const BufferIndex index(problem.buffers);
   for (const JsonValue& item : object.Items("relations", Presence::kOptional)) {
     problem.relations.push_back(ReadRelation(item, index));
@@ -271,8 +290,12 @@ ProblemDocument ReadProblemObject(const JsonValue& root) {
     problem.rules.push_back(ReadRule(item, problem, index));
   for (const JsonValue& item : object.Items("costs", Presence::kOptional))
     problem.costs.push_back(ReadCost(item, problem, index));
-  if (const JsonValue ladder = object.Optional("tile_candidates"))
+  if (const JsonValue ladder = object.Optional("tile_candidates")) {
     document.ladder = ReadLadder(ladder, index, problem.buffers);
+    if (!document.fallbacks.empty())
+      ladder.Refuse("tile candidates and fallbacks, which have sizes of their own",
+                    "one of the two");
+  }
   return document;
 }
 
@@ -364,6 +387,8 @@ Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view fi
     if (auto of_ladder = CheckWellFormed(document.problem, *document.ladder))
       reader.Refuse(std::move(*of_ladder));
   }
+  if (auto fault = CheckWellFormed(document.problem, document.fallbacks))
+    reader.Refuse(std::move(*fault));
   return reader.Finish(std::move(document));
 }
 

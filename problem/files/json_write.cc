@@ -118,6 +118,16 @@ Json ToJson(const Problem& problem, const Buffer& buffer) {
   return json;
 }
 
+// What differs from the buffer.
+Json ToJson(const Problem& problem, const Buffer& buffer, const Fallback& fallback) {
+  Json json = Json::object();
+  if (fallback.memory != buffer.memory)
+    json["memory"] = References<Memory>(problem.memories)(fallback.memory);
+  PutIf(fallback.size != buffer.size, json, "size", fallback.size);
+  PutIf(fallback.value != 0, json, "value", fallback.value);
+  return json;
+}
+
 Json ToJson(const Problem& problem, const Relation& relation) {
   Json json = {{"kind", kRelationWords[static_cast<size_t>(relation.kind)]},
                {"first", problem.buffers[static_cast<size_t>(relation.first)].id},
@@ -223,14 +233,24 @@ Json RuleToJson(const Problem& problem, const Rule& rule) {
   return json;
 }
 
-std::string WriteProblem(const Problem& problem, const Ladder* ladder) {
+std::string WriteProblem(const ProblemDocument& document) {
+  return WriteProblem(document.problem, document.ladder ? &*document.ladder : nullptr,
+                      &document.fallbacks);
+}
+
+std::string WriteProblem(const Problem& problem, const Ladder* ladder, const Fallbacks* fallbacks) {
   Json json = {{"format", kProblemFormat}, {"version", kFormatVersion}};
   PutIf(!problem.name.empty(), json, "name", problem.name);
   json["memories"] = Json::array();
   for (const Memory& memory : problem.memories) base::Append(json, "memories", ToJson(memory));
   json["buffers"] = Json::array();
-  for (const Buffer& buffer : problem.buffers)
-    base::Append(json, "buffers", ToJson(problem, buffer));
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer& buffer = problem.buffers[i];
+    Json written = ToJson(problem, buffer);
+    if (fallbacks != nullptr && !fallbacks->empty() && (*fallbacks)[i])
+      written["fallback"] = ToJson(problem, buffer, *(*fallbacks)[i]);
+    base::Append(json, "buffers", std::move(written));
+  }
   for (const Relation& relation : problem.relations)
     base::Append(json, "relations", ToJson(problem, relation));
   for (const Loop& loop : problem.loops) {

@@ -74,8 +74,13 @@ base::Expected<ProblemDocument> ReadList(ListFormat format, std::string_view tex
                                          std::string_view file,
                                          std::optional<Lifetimes> lifetimes) {
   switch (format) {
-    case ListFormat::kCsv:
-      return AsDocument(ReadCsv(text, file, lifetimes));
+    case ListFormat::kCsv: {
+      Fallbacks fallbacks;
+      base::Expected<ProblemDocument> document =
+          AsDocument(ReadCsv(text, file, lifetimes, &fallbacks));
+      if (document) document->fallbacks = std::move(fallbacks);
+      return document;
+    }
     case ListFormat::kJson:
       return ReadProblem(text, file);
     case ListFormat::kTrace:
@@ -104,9 +109,9 @@ base::Expected<std::string> WriteList(ListFormat format, const ProblemDocument& 
     return base::Unexpected(CannotState(name, "tile candidates"));
   switch (format) {
     case ListFormat::kCsv:
-      return WriteCsv(problem, nullptr, lifetimes);
+      return WriteCsv(problem, nullptr, lifetimes, &document.fallbacks);
     case ListFormat::kJson:
-      return WriteProblem(problem, document.ladder ? &*document.ladder : nullptr);
+      return WriteProblem(document);
     case ListFormat::kTrace:
       return WriteTrace(problem);
     case ListFormat::kDsaSolver:

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
@@ -28,21 +29,23 @@ inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open",
 //     conv1,0,9,4096,64,3-5 8-9
 //
 // Columns id, lower, upper and size are required, in any order. Optional columns are alignment
-// (default 1), offset (fixed), hint and gaps (half-open parts of [lower, upper) in which the buffer
-// does not live; in `2-4@0:8` its bytes [0, 8) live on, and it is read as a composite of chunks,
-// gap_windows.h). Optional fields may be empty. The names `buffer` and `buffer_id` stand for `id`,
-// `begin` and `start` for `lower`. Lives, and gaps likewise, are half-open unless `lifetimes` says
-// otherwise. Some tools mean the last step by `end` and others the step after it, so `end` stands
-// for `upper` only if `lifetimes` is stated. Numbers are decimal
+// (default 1), offset (fixed), hint, value, fallback and gaps (half-open parts of [lower, upper) in
+// which the buffer does not live; in `2-4@0:8` its bytes [0, 8) live on, and it is read as a
+// composite of chunks, gap_windows.h). Optional fields may be empty. The names `buffer` and
+// `buffer_id` stand for `id`, `begin` and `start` for `lower`. Lives, and gaps likewise, are
+// half-open unless `lifetimes` says otherwise. Some tools mean the last step by `end` and others
+// the step after it, so `end` stands for `upper` only if `lifetimes` is stated. Numbers are decimal
 // without sign. CRLF, blank lines, blanks around fields, a UTF-8 byte order mark and quoted fields
 // (RFC 4180, within one line) are accepted. Bytes of an id that are not UTF-8 are escaped
 // (base/text.h).
 //
 // The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal
 // until the caller sets it. Faults carry line and column of the field; `file_name` is used in
-// messages only. Cost: O(n log n).
+// messages only. `fallbacks` receives the column fallback, the bytes of one in the same memory,
+// which is passed over where it is null. Cost: O(n log n).
 base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
-                                std::optional<Lifetimes> lifetimes = std::nullopt);
+                                std::optional<Lifetimes> lifetimes = std::nullopt,
+                                Fallbacks* fallbacks = nullptr);
 
 // The same CSV for `problem`, with only those optional columns that some buffer needs. Reading it
 // back gives the same buffers. With an allocation (may be null) the offset column holds its
@@ -50,9 +53,11 @@ base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_nam
 // memories, banks, modes, reserved ranges, relations other than those of gaps with windows, loops,
 // accesses, negative steps. Ids are quoted as RFC 4180 requires; control characters in them are
 // escaped. Names, roles and annotations are for people and are left out; so is the capacity.
-// Inclusive lives get the columns `start` and `end`, which MiniMalloc reads so.
+// Inclusive lives get the columns `start` and `end`, which MiniMalloc reads so. `fallbacks` may be
+// null; one with a value is refused.
 base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr,
-                                     Lifetimes lifetimes = Lifetimes::kHalfOpen);
+                                     Lifetimes lifetimes = Lifetimes::kHalfOpen,
+                                     const Fallbacks* fallbacks = nullptr);
 
 // Versioned JSON, read and written without loss; docs/problem-format.md is its reference. Writing
 // is deterministic: equal values give equal bytes. Reading is strict (base/json_reader.h) and never
@@ -62,6 +67,7 @@ base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* a
 struct ProblemDocument {
   Problem problem;
   std::optional<Ladder> ladder;
+  Fallbacks fallbacks = {};  // for alloc --maximize alone; not with a ladder
 };
 
 base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view file);
@@ -70,8 +76,10 @@ base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_v
 base::Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
                                               std::optional<Lifetimes> lifetimes = std::nullopt);
 
-// `problem` (and `ladder`, may be null) are well formed.
-std::string WriteProblem(const Problem& problem, const Ladder* ladder = nullptr);
+// `problem` (and `ladder` and `fallbacks`, which may be null) are well formed.
+std::string WriteProblem(const Problem& problem, const Ladder* ladder = nullptr,
+                         const Fallbacks* fallbacks = nullptr);
+std::string WriteProblem(const ProblemDocument& document);
 
 // "tessera-allocation", version 1: a Result and the settings that produced it.
 struct AllocationDocument {

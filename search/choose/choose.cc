@@ -14,6 +14,7 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/choose/fill.h"
 #include "tessera/search/choose/items.h"
+#include "tessera/search/choose/part.h"
 #include "tessera/search/choose/subsets.h"
 #include "tessera/search/choose/value_bound.h"
 
@@ -23,6 +24,7 @@ using engines::order_search::Effort;
 using engines::order_search::Instance;
 using problem::Allocation;
 using problem::Engine;
+using problem::Fallbacks;
 using problem::Problem;
 using problem::Result;
 using problem::Status;
@@ -40,6 +42,13 @@ constexpr int kFills = 60;              // of fewer items, before the search for
 constexpr int kFillsWithoutGain = 400;  // in the end
 constexpr size_t kManyItems = 4'000;    // above that, no proof by engines is tried
 
+Choice Without(Status status, std::string reason) {
+  Choice choice;
+  choice.status = status;
+  choice.reason = std::move(reason);
+  return choice;
+}
+
 class Chooser {
  public:
   Chooser(const Problem& problem, std::span<const Engine* const> engines,
@@ -49,9 +58,15 @@ class Chooser {
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
         capacity_(options.capacity.value_or(problem.memories[0].capacity)),
-        items_(FindItems(problem, capacity_)),
+        fallbacks_(options.fallbacks != nullptr ? *options.fallbacks : Fallbacks()),
+        items_(FindItems(problem, capacity_, fallbacks_)),
         prices_(items_, kFirstPricings, stop_) {
     choice_.bound = prices_.Bound();
+    for (size_t i = 0; i < fallbacks_.size(); ++i) {
+      if (!fallbacks_[i]) continue;
+      value_of_fallbacks_ += fallbacks_[i]->value;
+      leaves_memory_ |= fallbacks_[i]->memory != problem.buffers[i].memory;
+    }
   }
 
   base::Expected<Choice> Run() {
@@ -80,27 +95,28 @@ class Chooser {
 
   bool IsClosed() const { return has_choice_ && choice_.value >= choice_.bound; }
 
-  void Tell(const char* what, int64_t value) const {
-    if (options_.progress) options_.progress(std::string(what) + " " + std::to_string(value));
+  void Tell(std::string what, int64_t value) const {
+    if (!options_.progress) return;
+    options_.progress(std::move(what) + " " + std::to_string(value + value_of_fallbacks_));
   }
 
   // Whether Filler supports the problem.
   bool IsPlain() const {
-    if (problem_.memories.size() > 1 || !problem_.rules.empty()) return false;
+    if (problem_.memories.size() > 1 || !problem_.rules.empty() || !fallbacks_.empty())
+      return false;
     if (allocate::FindUnsupported(problem_, allocate::BankSupport::kNone)) return false;
     return !engines::order_search::FindUnsupportedBuffer(problem_, 0);
   }
 
-  Result Place(const std::vector<bool>& chosen, int64_t units) {
-    std::vector<int> buffers;
-    const Problem part = ProblemOf(problem_, items_, chosen, buffers);
+  Result Place(const std::vector<bool>& chosen, int64_t units, StandIns which = StandIns::kAll) {
+    const Part part = PartOf(problem_, items_, chosen, fallbacks_, which);
     Result result;
     allocate::AllocateOptions options;
     options.capacity = capacity_;
     options.budget.units = std::min(units, options_.budget.units);
     options.threads = options_.threads;
     options.stop = &stop_;
-    base::Expected<Result> answer = Allocate(part, nullptr, 0, engines_, options);
+    base::Expected<Result> answer = Allocate(part.problem, nullptr, 0, engines_, options);
     if (!answer) {
       fault_ = std::move(answer.error());
       return result;
@@ -113,9 +129,8 @@ class Chooser {
   void Take(const std::vector<bool>& chosen, const Allocation& allocation, std::string engine) {
     const int64_t value = ValueOf(items_, chosen);
     if (has_choice_ && value <= choice_.value) return;
-    std::vector<int> buffers;
-    const Problem part = ProblemOf(problem_, items_, chosen, buffers);
-    const auto violations = problem::Validate(part, allocation, capacity_, 1);
+    const Part part = PartOf(problem_, items_, chosen, fallbacks_);
+    const auto violations = problem::Validate(part.problem, allocation, capacity_, 1);
     if (!violations.empty()) {
       base::Diagnostic fault;
       fault.message = "the engine '" + engine + "' returned a wrong allocation";
@@ -129,31 +144,40 @@ class Chooser {
     choice_.engine = std::move(engine);
     choice_.modes = allocation.modes;
     choice_.chosen.assign(problem_.buffers.size(), false);
+    choice_.stands_in = choice_.chosen;
     choice_.offsets.assign(problem_.buffers.size(), 0);
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      choice_.chosen[static_cast<size_t>(buffers[i])] = true;
-      choice_.offsets[static_cast<size_t>(buffers[i])] = allocation.offsets[i];
+    for (size_t i = 0; i < part.buffers.size(); ++i) {
+      const auto buffer = static_cast<size_t>(part.buffers[i]);
+      (i < part.chosen ? choice_.chosen : choice_.stands_in)[buffer] = true;
+      choice_.offsets[buffer] = allocation.offsets[i];
     }
     Tell("value", value);
   }
 
-  // Whether the items without a value fit; the first choice is these alone.
+  // Whether the items without a value fit, with all fallbacks; the first choice is these alone.
+  // Where only fallbacks in other memories do not fit, a choice of more items may. Returns whether
+  // to go on.
   bool PlaceRequired() {
     std::vector<bool> required(items_.all.size());
     for (size_t i = 0; i < required.size(); ++i) required[i] = !items_.all[i].is_optional;
-    if (std::find(required.begin(), required.end(), true) == required.end()) {
+    if (PartOf(problem_, items_, required, fallbacks_).buffers.empty()) {
       has_choice_ = true;  // of nothing
       choice_.chosen.assign(problem_.buffers.size(), false);
+      choice_.stands_in = choice_.chosen;
       choice_.offsets.assign(problem_.buffers.size(), 0);
       return true;
     }
     const Result result = Place(required, options_.budget.units);
     if (result.allocation) Take(required, *result.allocation, result.engine);
-    if (!result.allocation) {
-      choice_.status = result.status;
-      choice_.reason = "of the buffers without a value: " + result.reason;
-    }
-    return has_choice_ && !fault_;
+    if (result.allocation || fault_) return !fault_;
+    choice_.reason = fallbacks_.empty() ? "of the buffers without a value: "
+                                        : "of the buffers without a value, and all fallbacks: ";
+    choice_.reason += result.reason;
+    const bool may_fit =
+        leaves_memory_ && result.status == Status::kInfeasible &&
+        Place(required, options_.budget.units, StandIns::kInPlace).allocation.has_value();
+    if (!may_fit) choice_.status = result.status;
+    return may_fit && !fault_;
   }
 
   // With the prices of now.
@@ -199,13 +223,11 @@ class Chooser {
   }
 
   void TakeFilled() {
-    std::vector<int> buffers;
-    ProblemOf(problem_, items_, filler_->Chosen(), buffers);
     std::vector<Bytes> by_problem(problem_.buffers.size(), 0);
     for (size_t i = 0; i < instance_.origin.size(); ++i)
       by_problem[static_cast<size_t>(instance_.origin[i])] = filler_->Offsets()[i];
     Allocation allocation;
-    for (const int buffer : buffers)
+    for (const int buffer : PartOf(problem_, items_, filler_->Chosen(), fallbacks_).buffers)
       allocation.offsets.push_back(by_problem[static_cast<size_t>(buffer)]);
     allocation.modes = problem::ConstantModes(problem_);
     Take(filler_->Chosen(), allocation, "first fit");
@@ -228,32 +250,8 @@ class Chooser {
   // is left out at a time until engines place the rest.
   void PlaceAdmitted() {
     std::vector<bool> chosen(items_.all.size());
-    std::vector<Bytes> free = items_.capacity;
-    const auto admit = [&](size_t i) {
-      for (const Piece& piece : items_.all[i].pieces) {
-        for (int section = piece.first; section < piece.last; ++section)
-          free[static_cast<size_t>(section)] -= piece.size;
-      }
-      chosen[i] = true;
-    };
-    const auto has_room = [&](size_t i) {
-      for (const Piece& piece : items_.all[i].pieces) {
-        for (int section = piece.first; section < piece.last; ++section) {
-          if (free[static_cast<size_t>(section)] < piece.size) return false;
-        }
-      }
-      return true;
-    };
-    for (size_t i = 0; i < items_.all.size(); ++i) {
-      if (!items_.all[i].is_optional) admit(i);
-    }
-    std::vector<int> taken;
-    for (const int i : ByAttraction()) {
-      if (stop_.Requested()) return;
-      if (!has_room(static_cast<size_t>(i))) continue;
-      admit(static_cast<size_t>(i));
-      taken.push_back(i);
-    }
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = !items_.all[i].is_optional;
+    std::vector<int> taken = Admit(items_, ByAttraction(), chosen);
     while (!taken.empty() && !stop_.Requested() && !fault_) {
       const Result result = Place(chosen, 10 * kCoreUnits);
       if (result.allocation) return Take(chosen, *result.allocation, result.engine);
@@ -278,7 +276,7 @@ class Chooser {
       if (!best.is_complete || best.items) return best;
       choice_.bound = query.more_than;
       Tell("bound", choice_.bound);
-      if (IsClosed()) return best;
+      if (choice_.bound <= choice_.value) return best;
     }
   }
 
@@ -302,25 +300,31 @@ class Chooser {
       const Result result = Place(*best.items, options_.budget.units);
       if (result.allocation) {
         Take(*best.items, *result.allocation, result.engine);
-      } else if (result.status == Status::kInfeasible) {
-        cores_.push_back(CoreOf(*std::move(best.items)));
-      } else {
-        return;
+        continue;
       }
+      std::optional<Core> core;
+      if (result.status == Status::kInfeasible) core = CoreOf(*std::move(best.items));
+      if (!core) return;
+      cores_.push_back(*std::move(core));
     }
   }
 
   // A part of the items that is proven not to fit, of which each item is needed for that as far as
-  // small searches tell. The first subset that fits on the way is a choice.
-  Core CoreOf(std::vector<bool> items) {
+  // small searches tell. The first subset that fits on the way is a choice. To leave an item out
+  // never takes more of its own memory, but it may of another one. So there a core must not fit
+  // even without the fallbacks; where these alone are too many, there is none.
+  std::optional<Core> CoreOf(std::vector<bool> items) {
+    const StandIns which = leaves_memory_ ? StandIns::kInPlace : StandIns::kAll;
+    if (leaves_memory_ && Place(items, options_.budget.units, which).status != Status::kInfeasible)
+      return std::nullopt;
     std::vector<int> order = ByAttraction();
     for (const int i : order) {
       const auto at = static_cast<size_t>(i);
       if (!items[at] || stop_.Requested() || fault_) continue;
       items[at] = false;
-      const Result result = Place(items, kCoreUnits);
+      const Result result = Place(items, kCoreUnits, which);
       if (result.status == Status::kInfeasible) continue;
-      if (result.allocation) Take(items, *result.allocation, result.engine);
+      if (result.allocation && !leaves_memory_) Take(items, *result.allocation, result.engine);
       items[at] = true;
     }
     Core core;
@@ -332,18 +336,19 @@ class Chooser {
 
   base::Expected<Choice> Conclude() {
     if (fault_) return base::Unexpected(*std::move(fault_));
+    const bool is_closed = IsClosed();
+    choice_.value += value_of_fallbacks_;
+    choice_.bound += value_of_fallbacks_;
     if (!has_choice_) return std::move(choice_);
     const bool is_empty =
         std::find(choice_.chosen.begin(), choice_.chosen.end(), true) == choice_.chosen.end();
-    if (!IsClosed() && is_empty && !refusal_.empty() && !stop_.Requested()) {
-      Choice none;
-      none.status = Status::kUnsupported;
+    if (!is_closed && is_empty && !refusal_.empty() && !stop_.Requested()) {
+      Choice none = Without(Status::kUnsupported, std::move(refusal_));
       none.bound = choice_.bound;
-      none.reason = std::move(refusal_);
       return none;
     }
-    choice_.status = IsClosed() ? Status::kOptimal : Status::kFeasible;
-    if (IsClosed())
+    choice_.status = is_closed ? Status::kOptimal : Status::kFeasible;
+    if (is_closed)
       choice_.reason = "the value equals an upper bound";
     else if (stop_.IsOutOfMemory())
       choice_.reason = "the memory limit was reached before the greatest value was proven";
@@ -362,6 +367,9 @@ class Chooser {
   const ChooseOptions& options_;
   const base::Stop& stop_;
   Bytes capacity_;
+  const Fallbacks fallbacks_;
+  int64_t value_of_fallbacks_ = 0;  // which items add to
+  bool leaves_memory_ = false;      // a fallback is in another memory than its buffer
   Items items_;
   Prices prices_;
   Instance instance_;
@@ -378,18 +386,14 @@ class Chooser {
 base::Expected<Choice> Choose(const Problem& problem, std::span<const Engine* const> engines,
                               const ChooseOptions& options) {
   try {
-    if (const auto fault = problem::CheckWellFormed(problem)) {
-      Choice choice;
-      choice.status = Status::kInvalid;
-      choice.reason = fault->pointer + ": " + fault->message;
-      return choice;
-    }
+    auto fault = problem::CheckWellFormed(problem);
+    if (!fault && options.fallbacks != nullptr)
+      fault = problem::CheckWellFormed(problem, *options.fallbacks);
+    if (fault) return Without(Status::kInvalid, fault->pointer + ": " + fault->message);
     return Chooser(problem, engines, options).Run();
   } catch (const std::bad_alloc&) {
     if (options.stop != nullptr) options.stop->NoteFailedAllocation();
-    Choice choice;
-    choice.reason = "memory is exhausted";
-    return choice;
+    return Without(Status::kUnknown, "memory is exhausted");
   }
 }
 

@@ -13,6 +13,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
+#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
@@ -20,7 +21,9 @@ namespace tessera::search::choose {
 
 struct ChooseOptions {
   std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: the capacity in the Problem
-  base::Budget budget;                     // of one placement, in the units of engines
+  // By buffer of the problem; nullptr: there are none.
+  const problem::Fallbacks* fallbacks = nullptr;
+  base::Budget budget;  // of one placement, in the units of engines
   int threads = 1;
   uint64_t seed = 0;
   const base::Stop* stop = nullptr;
@@ -30,9 +33,10 @@ struct ChooseOptions {
 struct Choice {
   problem::Status status = problem::Status::kUnknown;
   std::vector<bool> chosen;                  // by buffer, if there is a placement
-  std::vector<problem::Bytes> offsets;       // by buffer; of those that are chosen
+  std::vector<bool> stands_in;               // by buffer: its fallback is placed
+  std::vector<problem::Bytes> offsets;       // by buffer; of what is placed of it
   std::vector<problem::ModeSchedule> modes;  // as in an Allocation
-  int64_t value = 0;                         // of the chosen buffers
+  int64_t value = 0;                         // of what is placed
   int64_t bound = 0;                         // no choice that fits is worth more
   std::string engine;                        // that placed the chosen buffers
   std::string reason;
@@ -40,7 +44,8 @@ struct Choice {
 
 // The buffers of greatest value that fit together, and their placement. Buffers without a value are
 // always placed; those at fixed distances are placed or left out together. Other requirements are
-// those of Allocate, among the chosen buffers.
+// those of Allocate, among the chosen buffers. Of a buffer with a fallback that is left out, the
+// fallback is placed: it keeps the steps, accesses and alignment of the buffer, and nothing else.
 //
 // - Upper bound: prices of bytes (value_bound.h), which come close to the linear relaxation.
 // - Choices: first fit of the most attractive buffers (fill.h), for plain buffers; else engines,

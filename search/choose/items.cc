@@ -84,9 +84,29 @@ bool IsStack(const Problem& problem, const std::vector<const Relation*>& relatio
   return true;
 }
 
+// Takes the fallbacks of an item in its own memory from the capacity, and from the bytes that the
+// item adds.
+void Reserve(const Problem& problem, const problem::Fallbacks& fallbacks, Item& item,
+             std::vector<Bytes>& capacity) {
+  size_t next = 0;
+  for (const int i : item.buffers) {
+    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
+    const auto& fallback = fallbacks[static_cast<size_t>(i)];
+    for (size_t range = 0; range < buffer.lifespans.size(); ++range, ++next) {
+      Piece& piece = item.pieces[next];
+      if (piece.size == 0 || !fallback || fallback->memory != buffer.memory) continue;
+      piece.size -= fallback->size;
+      for (int section = piece.first; section < piece.last; ++section) {
+        Bytes& free = capacity[static_cast<size_t>(section)];
+        free = std::max<Bytes>(0, free - fallback->size);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-Items FindItems(const Problem& problem, Bytes capacity) {
+Items FindItems(const Problem& problem, Bytes capacity, const problem::Fallbacks& fallbacks) {
   Groups groups(problem.buffers.size());
   for (const Relation& relation : problem.relations) {
     if (AreTied(relation)) groups.Join(relation.first, relation.second);
@@ -111,9 +131,12 @@ Items FindItems(const Problem& problem, Bytes capacity) {
       Item& item = by_root[static_cast<size_t>(groups.Find(buffers[number]))];
       item.buffers.push_back(buffers[number]);
       if (buffer.value) {
+        const auto index = static_cast<size_t>(buffers[number]);
+        const bool has_fallback = !fallbacks.empty() && fallbacks[index];
+        const int64_t value = *buffer.value - (has_fallback ? fallbacks[index]->value : 0);
         item.is_optional = true;
-        item.value += *buffer.value;
-        items.total += *buffer.value;
+        item.value += value;
+        items.total += value;
       }
       for (const allocate::SectionRange& range : sections.ranges[number])
         item.pieces.push_back({base + range.first, base + range.last, buffer.size});
@@ -133,6 +156,7 @@ Items FindItems(const Problem& problem, Bytes capacity) {
         if (!counted[static_cast<size_t>(i)]) item.pieces[next].size = 0;
       }
     }
+    if (!fallbacks.empty()) Reserve(problem, fallbacks, item, items.capacity);
     items.all.push_back(std::move(item));
   }
   const auto key = [](const Item& item) {
@@ -143,50 +167,32 @@ Items FindItems(const Problem& problem, Bytes capacity) {
   return items;
 }
 
-Problem ProblemOf(const Problem& problem, const Items& items, const std::vector<bool>& chosen,
-                  std::vector<int>& buffers) {
-  buffers.clear();
-  for (size_t i = 0; i < items.all.size(); ++i) {
-    if (!chosen[i]) continue;
-    buffers.insert(buffers.end(), items.all[i].buffers.begin(), items.all[i].buffers.end());
-  }
-  std::sort(buffers.begin(), buffers.end());
-  std::vector<int> image(problem.buffers.size(), -1);
-  Problem part;
-  part.name = problem.name;
-  part.memories = problem.memories;
-  part.loops = problem.loops;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    image[static_cast<size_t>(buffers[i])] = static_cast<int>(i);
-    part.buffers.push_back(problem.buffers[static_cast<size_t>(buffers[i])]);
-  }
-  const auto keeps = [&](int& first, int& second) {
-    first = image[static_cast<size_t>(first)];
-    second = image[static_cast<size_t>(second)];
-    return first >= 0 && second >= 0;
+std::vector<int> Admit(const Items& items, std::span<const int> order, std::vector<bool>& chosen) {
+  std::vector<Bytes> free = items.capacity;
+  const auto take = [&](const Item& item) {
+    for (const Piece& piece : item.pieces) {
+      for (int section = piece.first; section < piece.last; ++section)
+        free[static_cast<size_t>(section)] -= piece.size;
+    }
   };
-  for (Relation relation : problem.relations) {
-    if (keeps(relation.first, relation.second)) part.relations.push_back(relation);
+  const auto has_room = [&](const Item& item) {
+    return std::all_of(item.pieces.begin(), item.pieces.end(), [&](const Piece& piece) {
+      return std::all_of(free.begin() + piece.first, free.begin() + piece.last,
+                         [&](Bytes bytes) { return bytes >= piece.size; });
+    });
+  };
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) take(items.all[i]);
   }
-  for (problem::Cost cost : problem.costs) {
-    if (cost.kind != problem::CostKind::kReuse || keeps(cost.first, cost.second))
-      part.costs.push_back(std::move(cost));
+  std::vector<int> admitted;
+  for (const int i : order) {
+    const Item& item = items.all[static_cast<size_t>(i)];
+    if (!has_room(item)) continue;
+    take(item);
+    chosen[static_cast<size_t>(i)] = true;
+    admitted.push_back(i);
   }
-  for (problem::Rule rule : problem.rules) {
-    std::vector<int> kept;
-    for (const int i : rule.buffers) {
-      if (image[static_cast<size_t>(i)] >= 0) kept.push_back(image[static_cast<size_t>(i)]);
-    }
-    std::vector<std::pair<int, int>> pairs;
-    for (auto [first, second] : rule.pairs) {
-      if (keeps(first, second)) pairs.emplace_back(first, second);
-    }
-    if (kept.empty() && pairs.empty()) continue;
-    rule.buffers = std::move(kept);
-    rule.pairs = std::move(pairs);
-    part.rules.push_back(std::move(rule));
-  }
-  return part;
+  return admitted;
 }
 
 int64_t ValueOf(const Items& items, const std::vector<bool>& chosen) {

@@ -32,7 +32,7 @@ TEST_P(CsvFaultTest, IsReportedInFull) {
 }
 
 const std::string kColumns =
-    "expected: one of id, lower, upper, size, alignment, offset, hint, value, gaps";
+    "expected: one of id, lower, upper, size, alignment, offset, hint, value, fallback, gaps";
 
 INSTANTIATE_TEST_SUITE_P(
     Of, CsvFaultTest,
