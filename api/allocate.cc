@@ -78,7 +78,8 @@ Result<Problem> Choose(const Problem::Content& content, const std::string& name)
   const Result<size_t> index = FindCandidate(content, name);
   if (!index) return index.Error();
   const problem::CandidateSizes& sizes = content.document.ladder->candidates[*index];
-  return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt});
+  return AsProblem({AtCandidate(content.document.problem, sizes), std::nullopt},
+                   content.constraints);
 }
 
 Result<Problem> SetCapacities(const Problem::Content& content,
@@ -86,7 +87,7 @@ Result<Problem> SetCapacities(const Problem::Content& content,
   ProblemDocument changed = content.document;
   if (auto fault = parts::SetCapacities(changed.problem, capacities, "capacities"))
     return BadInput(*std::move(fault));
-  return AsProblem(std::move(changed));
+  return AsProblem(std::move(changed), content.constraints);
 }
 
 }  // namespace
@@ -138,6 +139,7 @@ problem::Bytes CapacityOf(const parts::AllocationAnswer& found, const problem::P
 }
 
 Result<Explanation> FindExplanation(const Problem& problem, AllocateOptions given) {
+  if (auto error = RefuseConstraints(problem.Get(), "Explain")) return *std::move(error);
   if (auto error = FindBadArgument(problem, given)) return *std::move(error);
   const problem::Problem& asked = problem.Get().document.problem;
   const CallStop stop(given);
@@ -167,6 +169,10 @@ CheckReport Judge(const Allocation::Content& content, std::optional<std::int64_t
   for (const problem::Violation& violation :
        problem::Validate(problem, *content.document.result.allocation, capacity.value_or(stated)))
     report.findings.push_back(violation.message);
+  if (report.findings.empty()) {
+    std::string broken = FindBroken(content.problem.Get(), *content.document.result.allocation);
+    if (!broken.empty()) report.findings.push_back(std::move(broken));
+  }
   report.accepted = report.findings.empty();
   return report;
 }
@@ -175,6 +181,7 @@ CheckReport Judge(const Allocation::Content& content, std::optional<std::int64_t
 
 Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& given) {
   if (auto error = FindBadArgument(problem, given)) return *std::move(error);
+  if (!problem.Get().constraints.empty()) return PlaceConstrained(problem, given);
   const problem::Problem& asked = problem.Get().document.problem;
   const CallStop stop(given);
   const auto found = Find(asked, given, stop.Get());

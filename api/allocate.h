@@ -5,6 +5,7 @@
 
 #include <tessera/call.h>
 #include <tessera/certificate.h>
+#include <tessera/constraint.h>
 #include <tessera/profile.h>
 #include <tessera/result.h>
 
@@ -81,6 +82,11 @@ class TESSERA_API Problem {
   // not named keep theirs.
   Result<Problem> WithCapacities(
       const std::vector<std::pair<std::string, std::int64_t>>& capacities) const;
+
+  // The same with one more constraint, which is part of the problem from now on: no engine that
+  // does not know it places the buffers, and every placement is checked against it. Allocate and
+  // Check take such a problem; other calls are kUnsupported, and it cannot be written to a file.
+  Result<Problem> With(const OffsetConstraint& constraint) const;
 
   // The tile candidates of the file, and the problem with the sizes of one of them. A problem with
   // candidates cannot be allocated before one is chosen.

@@ -34,6 +34,13 @@ std::optional<Error> Certify(const Problem&, const AllocateOptions&, const parts
   return std::nullopt;
 }
 
+// Problem::With makes no such problem here.
+Result<AllocateAnswer> PlaceConstrained(const Problem&, const AllocateOptions&) {
+  return NotInThisLibrary("a constraint of the caller");
+}
+
+std::string FindBroken(const Problem::Content&, const problem::Allocation&) { return {}; }
+
 }  // namespace tessera::api
 
 namespace tessera {
@@ -49,6 +56,11 @@ Result<Problem> Problem::Parse(std::string_view, const std::string&) {
 
 Result<Problem> Problem::InMemoryOf(const Profile&) const {
   return api::Guarded([]() -> Result<Problem> { return api::NotInThisLibrary("a profile"); });
+}
+
+Result<Problem> Problem::With(const OffsetConstraint&) const {
+  return api::Guarded(
+      []() -> Result<Problem> { return api::NotInThisLibrary("a constraint of the caller"); });
 }
 
 Result<std::string> Problem::Render(std::string_view) const {

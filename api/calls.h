@@ -42,6 +42,9 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
                               const PlanOptions& options, const KeptEngines* kept,
                               search::partition::choices::KeptPrices* prices = nullptr);
 Result<AllocateAnswer> PlaceBuffers(const Problem& problem, const AllocateOptions& options);
+// The same with constraints of the caller, and how an allocation breaks one; empty: it keeps all.
+Result<AllocateAnswer> PlaceConstrained(const Problem& problem, const AllocateOptions& options);
+std::string FindBroken(const Problem::Content& problem, const problem::Allocation& allocation);
 std::optional<Error> FindBadArgument(const Problem& problem, const AllocateOptions& options);
 problem::Buffer BufferOf(const Buffer& given);
 

@@ -54,13 +54,27 @@ CallStop::CallStop(const CallOptions& options)
   own_.LimitMemory(options.memory_limit.value_or(base::UsableBytes() / 4 * 3));
 }
 
-Problem AsProblem(problem::files::ProblemDocument document) {
+Error AsUnsupported(std::string message) {
+  base::Diagnostic fault;
+  fault.message = std::move(message);
+  return AsError(CallStatus::kUnsupported, fault);
+}
+
+std::optional<Error> RefuseConstraints(const Problem::Content& problem, const std::string& what) {
+  if (problem.constraints.empty()) return std::nullopt;
+  return AsUnsupported(what + " cannot take the constraint '" + problem.constraints.front()->name +
+                       "'");
+}
+
+Problem AsProblem(problem::files::ProblemDocument document,
+                  std::vector<std::shared_ptr<const OffsetConstraint>> constraints) {
   auto content = std::make_shared<Problem::Content>();
   if (document.ladder) {
     for (const problem::CandidateSizes& candidate : document.ladder->candidates)
       content->candidates.push_back(candidate.name);
   }
   content->document = std::move(document);
+  content->constraints = std::move(constraints);
   return Problem(std::move(content));
 }
 

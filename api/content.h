@@ -4,6 +4,7 @@
 
 #include <tessera/allocate.h>
 #include <tessera/certificate.h>
+#include <tessera/constraint.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>
 #include <tessera/profile.h>
@@ -23,6 +24,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/files.h"
+#include "tessera/base/input_fault.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -79,8 +81,9 @@ struct Plan::Content {
 
 struct Problem::Content {
   problem::files::ProblemDocument document;
-  std::vector<std::string> candidates;  // none once one is chosen
-  LazyText key;                         // equal exactly for equal contents
+  std::vector<std::string> candidates;                               // none once one is chosen
+  std::vector<std::shared_ptr<const OffsetConstraint>> constraints;  // of the caller
+  LazyText key;  // equal exactly for equal contents
 };
 
 struct Allocation::Content {
@@ -126,6 +129,12 @@ auto Guarded(const Work& work) noexcept -> decltype(work()) {
     return work();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const base::InputFault& fault) {
+    try {
+      return BadInput(fault.Get());
+    } catch (...) {
+      return OutOfMemory();
+    }
   } catch (const std::exception& exception) {
     try {
       base::Diagnostic fault;
@@ -182,10 +191,17 @@ inline bool RanOutOfMemory(const base::Stop& stop) {
 }
 
 Plan AsPlan(plan::Plan plan, double time_ms);
-Problem AsProblem(problem::files::ProblemDocument document);
+Problem AsProblem(problem::files::ProblemDocument document,
+                  std::vector<std::shared_ptr<const OffsetConstraint>> constraints = {});
 Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document,
                         problem::Bytes proven = 0);
 Certificate AsCertificate(std::vector<base::Output> files);
+
+Error AsUnsupported(std::string message);
+
+// What a call that knows no constraints of the caller answers to a problem with some. `what`: the
+// call.
+std::optional<Error> RefuseConstraints(const Problem::Content& problem, const std::string& what);
 
 // The index of the tile candidate with that name.
 Result<size_t> FindCandidate(const Problem::Content& content, const std::string& name);

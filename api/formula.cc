@@ -45,6 +45,7 @@ Result<Value> Choose(const char* option, const std::string& given,
 
 Result<encoder::exports::FormulaOptions> Resolve(const Problem::Content& problem,
                                                  const FormulaOptions& given) {
+  if (auto error = RefuseConstraints(problem, "a formula")) return *std::move(error);
   encoder::exports::FormulaOptions options;
   const Result<FormulaFormat> format = Choose("format", given.format, kFormulaFormats);
   if (!format) return format.Error();
@@ -73,6 +74,7 @@ Result<Formula> WriteFormula(const Problem::Content& problem, const FormulaOptio
 
 Result<AllocateAnswer> ReadModel(const Problem& problem, std::string_view formula,
                                  std::string_view output, const std::string& name) {
+  if (auto error = RefuseConstraints(problem.Get(), "a formula")) return *std::move(error);
   const problem::files::ProblemDocument& document = problem.Get().document;
   const auto options = encoder::exports::ReadOptions(formula, "formula", document);
   if (!options) return BadInput(options.error());

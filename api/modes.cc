@@ -79,7 +79,10 @@ Result<ModesAnswer> Modes(const std::vector<Plan>& plans, const SearchOptions& o
 }
 
 Result<ModesAnswer> Modes(const std::vector<Problem>& problems, const SearchOptions& options) {
-  return api::Guarded([&] {
+  return api::Guarded([&]() -> Result<ModesAnswer> {
+    for (const Problem& problem : problems) {
+      if (auto error = api::RefuseConstraints(problem.Get(), "Modes")) return *std::move(error);
+    }
     return api::Ask(problems.size(), "problem", options,
                     [&](api::parts::ModeQuestion& question, size_t i, const std::string& name) {
                       return question.Add(problems[i].Get().document.problem, name);

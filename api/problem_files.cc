@@ -28,10 +28,11 @@ Result<Problem> MoveTo(const Profile& profile, const Problem& problem) {
   ProblemDocument document = problem.Get().document;
   if (auto fault = parts::UseMemoryOf(profile.Get().profile, document.problem))
     return BadInput(*std::move(fault));
-  return AsProblem(std::move(document));
+  return AsProblem(std::move(document), problem.Get().constraints);
 }
 
 Result<std::string> RenderProblem(std::string_view format, const Problem::Content& content) {
+  if (auto error = RefuseConstraints(content, "a file")) return *std::move(error);
   const ProblemDocument& document = content.document;
   if (format == "json") return problem::files::WriteProblem(document);
   if (format != "csv")

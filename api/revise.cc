@@ -24,6 +24,7 @@ namespace {
 using problem::Bytes;
 
 Result<problem::RevisedProblem> Apply(const Problem& before, const Revision& given) {
+  if (auto error = RefuseConstraints(before.Get(), "Revise")) return *std::move(error);
   problem::Revision revision{{}, given.remove, {}};
   for (const Buffer& buffer : given.add) revision.add.push_back(BufferOf(buffer));
   for (const auto& [id, size] : given.resize) revision.resize.emplace_back(id, size);

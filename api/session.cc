@@ -120,7 +120,13 @@ OptionText ChoiceOf(const SearchOptions& options) {
 std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
   return problem.key.Get([&] {
     const problem::files::ProblemDocument& document = problem.document;
-    return problem::files::WriteProblem(document);
+    OptionText text;
+    text.Add(problem::files::WriteProblem(document));
+    for (const auto& constraint : problem.constraints) {
+      text.Add(constraint->name).Add(constraint->version).Add(constraint->buffers);
+      text.Add(constraint->unit);
+    }
+    return text.Get();
   });
 }
 

@@ -16,6 +16,7 @@
 #include <tessera/bounds.h>
 #include <tessera/call.h>
 #include <tessera/certificate.h>
+#include <tessera/constraint.h>
 #include <tessera/evaluator.h>
 #include <tessera/explore.h>
 #include <tessera/formula.h>

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "tessera/base/diagnostic.h"
+
+namespace tessera::base {
+
+// Thrown where input proves wrong in the middle of work that has no error values: what a callback
+// of the caller answers. Searches pass it on.
+class InputFault : public std::exception {
+ public:
+  explicit InputFault(Diagnostic diagnostic)
+      : diagnostic_(std::make_shared<const Diagnostic>(std::move(diagnostic))) {}
+  const Diagnostic& Get() const noexcept { return *diagnostic_; }
+  const char* what() const noexcept override { return diagnostic_->message.c_str(); }
+
+ private:
+  std::shared_ptr<const Diagnostic> diagnostic_;  // copies of an exception must not throw
+};
+
+}  // namespace tessera::base
