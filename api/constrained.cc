@@ -257,6 +257,9 @@ std::optional<Error> FindUnfit(const Problem& problem, const AllocateOptions& op
     return AsUnsupported("the engine '" + options.engine + "' knows no constraints of the caller");
   if (!problem.Get().document.problem.costs.empty())
     return AsUnsupported("costs of a problem with constraints of the caller");
+  const bool has_several = problem.Get().document.problem.memories.size() > 1;
+  if (!options.peaks.empty() || (options.minimize && has_several))
+    return AsUnsupported("peaks of several memories under constraints of the caller");
   return std::nullopt;
 }
 

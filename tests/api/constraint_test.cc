@@ -182,6 +182,10 @@ TEST(Constraints, AreRefusedWhereNothingKnowsThem) {
   AllocateOptions options;
   options.engine = "canonical";
   EXPECT_EQ(Allocate(problem, options).Error().status, CallStatus::kUnsupported);
+  options.engine.clear();
+  options.peaks = {{"sum", 1}};
+  EXPECT_EQ(Allocate(problem, options).Error().status, CallStatus::kUnsupported);
+  options.peaks.clear();
   options.engine = "cadical";
   options.certify = true;
   const AllocateAnswer answer = Must(Allocate(problem, options));
