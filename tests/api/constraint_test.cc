@@ -226,6 +226,23 @@ TEST(Constraints, ThatFailEndTheCall) {
   EXPECT_TRUE(is_bad([](OffsetConstraint& c) { c.unit = 0; }));
 }
 
+TEST(Constraints, ThatLeaveTooMuchOpenGetNoAnswer) {
+  OffsetConstraint constraint;
+  constraint.name = "odd distance";
+  constraint.version = "1";
+  constraint.buffers = {"image", "kernel"};
+  constraint.judge = [](const std::vector<OffsetRange>& at) {
+    if (at[0].least != at[0].greatest || at[1].least != at[1].greatest) return Judgement::kOpen;
+    return (at[0].least - at[1].least) % 2 == 0 ? Judgement::kBroken : Judgement::kKept;
+  };
+  const Problem bytes = Must(Problem::Make({{"image", 256, {{0, 1}}}, {"kernel", 64, {{0, 1}}}}));
+  AllocateOptions options;
+  options.capacity = 4096;
+  const AllocateAnswer answer = Must(Allocate(Must(bytes.With(constraint)), options));
+  EXPECT_EQ(answer.outcome, Outcome::kUnknown);
+  EXPECT_THAT(answer.reason, HasSubstr("'odd distance' leaves more than"));
+}
+
 TEST(Constraints, MayCancelTheCall) {
   AllocateOptions options;
   options.canceller.emplace();
