@@ -221,7 +221,7 @@ class ExploreCommand final : public Command {
                                  option->get_name()));
         return ExitCode::kUsage;
       }
-      return WithStore(console, [&] { return part->Run(console); });
+      return WithStore(console, [&console, &part = *part] { return part.Run(console); });
     }
     if (spec_.empty()) {
       console.Note("explore: expected a specification; see `tessera explore --help`");

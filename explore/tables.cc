@@ -34,8 +34,7 @@ std::string AlignedTable(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string CsvCell(const Json& value) {
-  const std::string text =
-      base::Printable(value.is_string() ? value.get<std::string>() : value.dump());
+  std::string text = base::Printable(value.is_string() ? value.get<std::string>() : value.dump());
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -49,7 +49,7 @@ class MarkupReader {
   std::string Name() {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(),
                                       [](unsigned char c) { return std::isalnum(c); });
-    const std::string name(rest_.begin(), end);
+    std::string name(rest_.begin(), end);
     rest_.remove_prefix(name.size());
     return name;
   }
