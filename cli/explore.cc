@@ -289,10 +289,6 @@ class ExploreCommand final : public Command {
     const bool stores = !store_.empty() && !dry_run_;
     const base::Expected<Store> store = Store::Open(stores ? store_ : ":memory:");
     if (!store) return console.Refuse(store.error());
-    if (const ExitCode code =
-            stores ? destinations_.ReadDuring(console, "--store", store_) : ExitCode::kAnswer;
-        code != ExitCode::kAnswer)
-      return code;
     if (dry_run_) return Describe(console, *spec, *store);
     if (shard_.IsGiven())
       return shard_.Run(console, *spec, *text, *store, threads_.Get(), questions_.Get().plan_all);

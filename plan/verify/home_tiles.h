@@ -25,9 +25,9 @@ struct BytesAtHome {
 };
 
 // The bytes of every tensor at home outside the tile memory, by running the program transfer by
-// transfer. The partition has passed
-// CheckPartition. nullopt if there are more than kMostHomeRanges. Cost: that of an execution
-// without elements, and the runs of consecutive bytes of every transfer.
+// transfer. The partition has passed CheckPartition. nullopt if there are more than
+// kMostHomeRanges. Cost: that of an execution without elements, and the runs of consecutive bytes
+// of every transfer.
 inline constexpr size_t kMostHomeRanges = size_t{1} << 22;
 std::optional<BytesAtHome> FindHomeBytes(const Plan& plan, const Derivation& derivation);
 

@@ -9,8 +9,6 @@
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/engine_choice.h"
-#include "tessera/encoder/program/homes.h"
-#include "tessera/encoder/program/residence.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/search/cost/cost_terms.h"
@@ -75,7 +73,8 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
     const Kind kind{policy.weights, policy.halo != HaloStorage::kRecompute};
     if (std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end()) continue;
     kinds_.push_back(kind);
-    if (kind.weights == WeightPolicy::kSplitK) FindSlices(policies);
+    if (kind.weights == WeightPolicy::kSplitK && !split_k_)
+      split_k_.emplace(graph, profile, interval, policies);
     const auto is_known = [&kind](const auto& known) { return known.first == kind.weights; };
     if (std::any_of(constants_.begin(), constants_.end(), is_known)) continue;
     TileCosts costs(graph, profile, usages, whole,
@@ -109,40 +108,6 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
   usable_ = true;
 }
 
-// How split-k cuts the operator, and the constant that it cuts: every tile gets all slices of its
-// channels.
-void ShapeBounds::FindSlices(std::span<const encoder::program::Policy> policies) {
-  for (const encoder::program::Policy& policy : policies) {
-    if (policy.weights != WeightPolicy::kSplitK) continue;
-    const std::optional<encoder::program::KCut> cut =
-        encoder::program::FindKCut(graph_, profile_, interval_, policy.k_extent);
-    if (!cut) {
-      cuts_.clear();
-      break;
-    }
-    cuts_.push_back(*cut);
-  }
-  if (TransferOfConstants(profile_, WeightPolicy::kSplitK) != TransferKind::kMoved) return;
-  slices_ = {};
-  for (const encoder::program::Policy& policy : policies) {
-    if (policy.weights != WeightPolicy::kSplitK) continue;
-    const std::optional<encoder::program::KCut> cut =
-        encoder::program::FindKCut(graph_, profile_, interval_, policy.k_extent);
-    if (!cut || !cut->constant) {
-      slices_ = {};
-      return;
-    }
-    const graph::Tensor& constant = graph_.tensors[static_cast<size_t>(cut->constant->tensor)];
-    const int64_t transfers =
-        slices_.home < 0 ? cut->Slices() : std::min(slices_.transfers, cut->Slices());
-    slices_ = {.home = encoder::program::HomeOf(graph_, profile_, cut->constant->tensor,
-                                                base::TensorRole::kConstant),
-               .channels = cut->result_channels,
-               .bytes = base::BytesOf(constant.type, graph::ElementsOf(constant.shape)),
-               .transfers = transfers};
-  }
-}
-
 double ShapeBounds::Find(const TileShape& tile, const Tie& least, const Scale& scale) {
   const bool may_keep = encoder::program::MayKeepRows(profile_, sums_.Output(), tile);
   double score = std::numeric_limits<double>::infinity();
@@ -163,13 +128,14 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
   const graph::Shape& output = sums_.Output();
   const Propagation& regions = sums_.Regions();
   const std::optional<size_t> rows = graph::tiling::AxisOf(output, base::Axis::kRows);
+  const auto constant = CutConstant();
   std::vector<const AxisSums::Sums*> along(output.size(), nullptr);
   for (size_t axis = 0; axis < output.size(); ++axis) {
     if (tile[axis] >= output[axis]) continue;
     along[axis] = sums_.Of(axis, tile[axis], keeps_rows && rows == axis);
     if (along[axis] == nullptr) return;
     work.tiles = SaturatingMul(work.tiles, along[axis]->positions);
-    if (slices_.home < 0 || axis != slices_.channels)
+    if (!constant || axis != constant->channels)
       work.repeats = SaturatingMul(work.repeats, along[axis]->positions);
   }
   const auto sum_at = [&](size_t region) -> const AxisSums::Sums* {
@@ -230,56 +196,30 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
   FindFirstSlices(first, work);
 }
 
-// Of the K extent for which they take least.
 void ShapeBounds::FindFirstSlices(std::span<const Extent> first, Work& work) const {
-  if (cuts_.empty()) return;
+  if (!split_k_) return;
   const Propagation& regions = sums_.Regions();
-  std::vector<Extents> extents;
-  for (size_t slot = 0; slot < routes_.size(); ++slot) {
-    Extents& its = extents.emplace_back();
+  const auto first_of = [&](size_t slot) {
+    Extents extents;
     for (size_t i = regions.Begin(slot); i < regions.Begin(slot + 1); ++i)
-      its.push_back(first[i].Length());
-  }
-  for (const encoder::program::KCut& cut : cuts_) {
-    std::vector<SlicedFeature> features;
-    for (const encoder::program::KOperand& along : cut.features) {
-      const size_t slot = regions.SlotOf(along.tensor);
-      if (!IsSliced(slot)) continue;
-      features.push_back({&graph_.tensors[static_cast<size_t>(along.tensor)], along, routes_[slot],
-                          extents[slot]});
-    }
-    const SplitKCost cost =
-        SplitKCostOf(graph_, profile_, cut, TransferOfConstants(profile_, WeightPolicy::kSplitK),
-                     features, extents[regions.LastSlot()]);
-    const bool is_first = work.first_slices.empty();
-    work.first_slices.resize(cost.memories.size());
-    for (size_t memory = 0; memory < cost.memories.size(); ++memory) {
-      int64_t& least = work.first_slices[memory];
-      const int64_t here = cost.memories[memory].first_cycles;
-      least = is_first ? here : std::min(least, here);
-    }
-  }
+      extents.push_back(first[i].Length());
+    return extents;
+  };
+  work.first_slices = split_k_->FirstSlices(
+      first_of(regions.LastSlot()), [&](int tensor) -> std::optional<SplitKBounds::Operand> {
+        const size_t slot = regions.SlotOf(tensor);
+        if (!IsSliced(slot)) return std::nullopt;
+        return SplitKBounds::Operand{&routes_[slot], first_of(slot)};
+      });
 }
 
 bool ShapeBounds::IsSliced(size_t slot) const {
-  const int tensor = sums_.Regions().Tensors()[slot];
-  return routes_[slot].transfer == TransferKind::kMoved && is_made_[slot] == 0 &&
-         std::any_of(cuts_.begin(), cuts_.end(),
-                     [tensor](const encoder::program::KCut& cut) { return cut.Takes(tensor); });
+  return split_k_ && routes_[slot].transfer == TransferKind::kMoved && is_made_[slot] == 0 &&
+         split_k_->Takes(sums_.Regions().Tensors()[slot]);
 }
 
-// Partial sums that are written and read again, of all tiles.
-int64_t ShapeBounds::SumsBytes(const Work& work) const {
-  int64_t least = 0;
-  for (const encoder::program::KCut& cut : cuts_) {
-    const graph::Operator& op = graph_.operators[static_cast<size_t>(cut.op)];
-    const int64_t made = work.slots[sums_.Regions().LastSlot()].made;
-    const int64_t bytes = SaturatingMul(
-        base::BytesOf(base::AccumulatorOf(encoder::program::WorkingType(graph_, op)), made),
-        cut.Slices() - 1);
-    least = &cut == &cuts_.front() ? bytes : std::min(least, bytes);
-  }
-  return least;
+std::optional<SplitKBounds::Constant> ShapeBounds::CutConstant() const {
+  return split_k_ ? split_k_->CutConstant() : std::nullopt;
 }
 
 int64_t ShapeBounds::BytesOf(size_t slot, int64_t elements) const {
@@ -382,8 +322,9 @@ int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& co
       if (is_here(at)) base::Accumulate(touched.written, BytesOf(at, work.slots[at].made));
     }
     if (kind.weights == WeightPolicy::kSplitK) {
-      base::Accumulate(touched.read, SumsBytes(work));
-      base::Accumulate(touched.written, SumsBytes(work));
+      const int64_t sums = split_k_->SumsBytes(work.slots[regions.LastSlot()].made);
+      base::Accumulate(touched.read, sums);
+      base::Accumulate(touched.written, sums);
     }
     int64_t slices = 0;
     for (size_t home = 0; home < homes; ++home) {
@@ -420,6 +361,7 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
   int64_t ports = 0;
   // Of features that come slice by slice only the first slice has to arrive before the pass.
   const bool is_sliced = kind.weights == WeightPolicy::kSplitK;
+  const auto cut = CutConstant();
   for (size_t memory = 0; memory < work.loads.size(); ++memory) {
     int64_t arrives = work.first_loads[memory];
     if (is_sliced)
@@ -427,14 +369,11 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
                     ? 0
                     : SaturatingAdd(work.first_unsliced[memory], work.first_slices[memory]);
     int64_t in = work.loads[memory];
-    if (is_sliced && slices_.home == static_cast<int>(memory)) {
-      const int64_t all = SaturatingMul(slices_.bytes, work.repeats);
-      // Over a pipelined link only the first slice of a tile waits.
-      const hw_profiles::Link* link =
-          hw_profiles::LinkBetween(profile_, slices_.home, profile_.tile_memory);
-      const int64_t waits = link != nullptr && link->pipelined ? 1 : slices_.transfers;
+    if (is_sliced && cut && cut->home == static_cast<int>(memory)) {
+      const int64_t all = SaturatingMul(cut->bytes, work.repeats);
       base::Accumulate(bytes, all);
-      base::Accumulate(in, CyclesOfAll(slices_.home, true, SaturatingMul(waits, work.tiles), all));
+      base::Accumulate(
+          in, CyclesOfAll(cut->home, true, SaturatingMul(cut->transfers, work.tiles), all));
     }
     for (const ConstantFlow& flow : constants.flows) {
       if (flow.home != static_cast<int>(memory)) continue;

@@ -5,18 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/program.h"
-#include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/axis_sums.h"
 #include "tessera/search/cost/objective.h"
+#include "tessera/search/cost/split_k_bounds.h"
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
@@ -58,23 +59,14 @@ class ShapeBounds {
     int64_t tiles = 0;  // that make or load some of it
     int64_t leaving = 0;
   };
-  // Of a constant that is cut along K.
-  struct Slices {
-    int home = -1;          // index into Profile::memories; -1: there is none that is moved
-    size_t channels = 0;    // the axis of the result
-    int64_t bytes = 0;      // of the whole constant
-    int64_t transfers = 0;  // for each tile
-  };
   struct Work;
-
-  void FindSlices(std::span<const encoder::program::Policy> policies);
 
   void FindTotals(const graph::tiling::TileShape& tile, bool keeps_rows, Work& work);
   void AddCrossings(const graph::tiling::TileShape& tile, std::span<const graph::ops::Extent> first,
                     bool keeps_rows, Work& work) const;
   void FindFirstSlices(std::span<const graph::ops::Extent> first, Work& work) const;
   bool IsSliced(size_t slot) const;
-  int64_t SumsBytes(const Work& work) const;
+  std::optional<SplitKBounds::Constant> CutConstant() const;
   int64_t CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const;
   int64_t BytesOf(size_t slot, int64_t elements) const;
   plan::Metrics MetricsOf(const Work& work, Kind kind, const Tie& least) const;
@@ -88,14 +80,13 @@ class ShapeBounds {
   bool divides_channels_ = false;
   std::vector<Kind> kinds_;
   std::vector<std::pair<hw_profiles::WeightPolicy, std::unique_ptr<Constants>>> constants_;
-  Slices slices_;
-  std::vector<encoder::program::KCut> cuts_;  // of split-k; empty: nothing is certain
-  std::vector<Route> routes_;                 // by slot
-  std::vector<Worker> workers_;               // by operator of the interval
-  std::vector<char> is_made_;                 // by slot: inside
-  std::vector<char> crosses_in_;              // by slot: it is read from its home
-  double least_pj_ = 0;                       // of one byte that crosses
-  double leakage_pj_ = 0;                     // of one cycle
+  std::optional<SplitKBounds> split_k_;  // if a policy cuts along K
+  std::vector<Route> routes_;            // by slot
+  std::vector<Worker> workers_;          // by operator of the interval
+  std::vector<char> is_made_;            // by slot: inside
+  std::vector<char> crosses_in_;         // by slot: it is read from its home
+  double least_pj_ = 0;                  // of one byte that crosses
+  double leakage_pj_ = 0;                // of one cycle
 };
 
 }  // namespace tessera::search::cost
