@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
-#include "tessera/base/arithmetic.h"
-#include "tessera/plan/index_box.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/home_layout.h"
 #include "tessera/plan/verify/passes.h"
 #include "tessera/problem/validator.h"
 
@@ -28,7 +26,6 @@ namespace tessera::plan::verify {
 
 namespace {
 
-using base::Axis;
 using problem::AddressRange;
 using problem::Lifespan;
 using problem::Step;
@@ -73,49 +70,6 @@ class ByteLives {
 
   std::map<int64_t, Stretch> stretches_;  // by begin
 };
-
-// How a tensor lies at home: bits from one index to the next along each axis, and of an element.
-struct BitLayout {
-  std::vector<int64_t> strides;
-  int64_t element = 0;
-};
-
-BitLayout LayoutAtHome(const Plan& plan, int tensor) {
-  const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, RoleAtHome(facts));
-  const size_t rank = facts.shape.size();
-  constexpr int64_t kByte = 8;
-  BitLayout bits{std::vector<int64_t>(rank), base::BitsOf(facts.type)};
-  const auto extent = [&](Axis axis) {
-    for (size_t i = 0; i < rank; ++i) {
-      if (plan::MeaningOf(rank, i) == axis) return facts.shape[i];
-    }
-    return int64_t{1};
-  };
-  const int64_t column = base::CeilDiv(extent(Axis::kChannels), layout.channel_block) *
-                         layout.channel_block * bits.element;
-  const int64_t pitch = kByte * layout.row_pitch_bytes;
-  const int64_t row = base::CeilDiv(extent(Axis::kColumns) * column, pitch) * pitch;
-  int64_t outer = extent(Axis::kRows) * row;
-  for (size_t i = rank; i-- > 0;) {
-    switch (plan::MeaningOf(rank, i).value_or(Axis::kBatch)) {
-      case Axis::kChannels:
-        bits.strides[i] = bits.element;
-        break;
-      case Axis::kColumns:
-        bits.strides[i] = column;
-        break;
-      case Axis::kRows:
-        bits.strides[i] = row;
-        break;
-      case Axis::kBatch:
-        bits.strides[i] = outer;
-        outer *= facts.shape[i];
-        break;
-    }
-  }
-  return bits;
-}
 
 class HomeRun : private PassVisitor {
  public:
@@ -219,13 +173,14 @@ class HomeRun : private PassVisitor {
   // What the operator reads and writes in its home.
   void Compute(int op, const RunIndex& run, Step /*step*/) override {
     const graph::Operator& facts = here_->At(op);
-    const Tile tile = tiles_->At(run.tile);
+    std::optional<Tile> tile;
     const auto touch = [&](int tensor, bool writes) {
       const auto stay = stays_.find(tensor);
       if (stay == stays_.end() || IsLasting(stay->second)) return;
       if (!here_->Is(tensor, Residency::kDirect)) return;
-      const auto need = tile.needs.find(tensor);
-      const Box& box = writes || need == tile.needs.end() ? MadeOf(tile, tensor) : need->second;
+      if (!tile) tile = tiles_->At(run.tile);
+      const auto need = tile->needs.find(tensor);
+      const Box& box = writes || need == tile->needs.end() ? MadeOf(*tile, tensor) : need->second;
       Use(tensor, box, {slot_, slot_ + 1});
     };
     for (const int tensor : facts.inputs) touch(tensor, false);
@@ -236,76 +191,27 @@ class HomeRun : private PassVisitor {
   void Save(int /*op*/, const RunIndex& /*run*/, int /*next*/, Step /*step*/) override {}
   void Refuse(const std::string& /*why*/) override {}
 
+  // Joins what lies together.
   void Use(int tensor, const Box& box, Lifespan slots) {
     if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
-    const auto [known, fresh] = layouts_.try_emplace(tensor);
-    if (fresh) known->second = LayoutAtHome(plan_, tensor);
-    const BitLayout& layout = known->second;
-    std::vector<size_t> outer_first(box.size());
-    std::iota(outer_first.begin(), outer_first.end(), size_t{0});
-    std::stable_sort(outer_first.begin(), outer_first.end(), [&layout](size_t a, size_t b) {
-      return layout.strides[a] > layout.strides[b];
-    });
-    Walk(tensor, Widened(tensor, box, layout), outer_first, 0, 0, layout, slots);
-  }
-
-  // A part of many runs counts as one of whole rows, or more.
-  Box Widened(int tensor, Box box, const BitLayout& layout) const {
-    constexpr int64_t kMostRuns = 1'024;
-    const graph::Shape& shape = plan_.network.tensors[static_cast<size_t>(tensor)].shape;
-    std::multimap<int64_t, size_t> narrow;  // axes that the part does not cover, innermost first
-    for (size_t axis = 0; axis < box.size(); ++axis) {
-      if (box[axis].begin > 0 || box[axis].end < shape[axis])
-        narrow.emplace(layout.strides[axis], axis);
-    }
-    for (const auto& [stride, axis] : narrow) {
-      int64_t runs = 1;
-      for (size_t other = 0; other < box.size(); ++other) {
-        const bool is_outside =
-            layout.strides[other] > stride || (layout.strides[other] == stride && other > axis);
-        if (is_outside) runs *= box[other].end - box[other].begin;
-      }
-      if (runs <= kMostRuns) break;
-      box[axis] = {0, shape[axis]};
-    }
-    return box;
-  }
-
-  // Index by index along each axis, the outermost first; Note joins what lies together.
-  void Walk(int tensor, const Box& box, const std::vector<size_t>& outer_first, size_t next,
-            int64_t bits, const BitLayout& layout, Lifespan slots) {
-    if (next == outer_first.size()) return Note(tensor, {bits, bits + layout.element}, slots);
-    const size_t axis = outer_first[next];
-    const bool is_run = next + 1 == outer_first.size() && layout.strides[axis] == layout.element;
-    const int64_t step = is_run ? box[axis].end - box[axis].begin : 1;
-    for (int64_t i = box[axis].begin; i < box[axis].end; i += step) {
-      const int64_t at = bits + i * layout.strides[axis];
-      if (is_run) {
-        Note(tensor, {at, at + step * layout.element}, slots);
-      } else {
-        Walk(tensor, box, outer_first, next + 1, at, layout, slots);
-      }
-    }
-  }
-
-  void Note(int tensor, AddressRange bits, Lifespan slots) {
-    constexpr int64_t kByte = 8;
-    const AddressRange bytes = {bits.begin / kByte, base::CeilDiv(bits.end, kByte)};
+    const HomeLayout& layout = layouts_.try_emplace(tensor, plan_, tensor).first->second;
     auto& uses = uses_[tensor];
-    if (!uses.empty() && uses.back().second == slots && uses.back().first.begin <= bytes.begin &&
-        bytes.begin <= uses.back().first.end) {
-      uses.back().first.end = std::max(uses.back().first.end, bytes.end);
-      return;
+    for (const AddressRange& bytes : layout.BytesOf(box)) {
+      if (!uses.empty() && uses.back().second == slots && uses.back().first.begin <= bytes.begin &&
+          bytes.begin <= uses.back().first.end) {
+        uses.back().first.end = std::max(uses.back().first.end, bytes.end);
+        continue;
+      }
+      uses.emplace_back(bytes, slots);
+      ++ranges_;
     }
-    uses.emplace_back(bytes, slots);
-    ++ranges_;
   }
 
   const Plan& plan_;
   const Derivation& derivation_;
   const std::vector<Users> users_;
   std::map<int, HomeStay> stays_;  // by tensor
-  std::map<int, BitLayout> layouts_;
+  std::map<int, HomeLayout> layouts_;
   std::map<int, std::vector<std::pair<AddressRange, Lifespan>>> uses_;  // by tensor
   size_t ranges_ = 0;
   std::optional<SubgraphResidency> here_;

@@ -40,7 +40,8 @@
 // cut there are none.
 //
 // Cost: as many propagations as there are axes to cut, and one walk. If the middle index needs
-// nothing of v, one for each index or row that is tried.
+// nothing of v, one for each index or row that is tried, kMostTries at most for an axis. With none
+// found nothing of v counts.
 namespace tessera::search::cost {
 namespace {
 
@@ -81,11 +82,14 @@ int64_t VolumeOf(std::span<const Extent> region) {
   return volume;
 }
 
-// Calls visit(index) for each index of the extent, the middle one first, until it returns true.
+constexpr int64_t kMostTries = 1'000;
+
+// Calls visit(index) for the indices of the extent, the middle one first, until it returns true.
 template <typename Visit>
 void FromTheMiddle(const Extent& extent, const Visit& visit) {
   const int64_t middle = extent.begin + extent.Length() / 2;
-  for (int64_t distance = 0; distance <= extent.Length() / 2; ++distance) {
+  const int64_t farthest = std::min(extent.Length(), kMostTries) / 2;
+  for (int64_t distance = 0; distance <= farthest; ++distance) {
     if (middle + distance < extent.end && visit(middle + distance)) return;
     if (distance > 0 && visit(middle - distance)) return;
   }
