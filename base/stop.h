@@ -144,4 +144,30 @@ class PolledWork {
   bool cut_off_ = false;
 };
 
+// Lets work go on for some units after an interruption, so that what is nearly done is not lost.
+// Deadlines and memory limits do not end it.
+class GraceWork {
+ public:
+  // The Stop may be nullptr; otherwise it must outlive this object.
+  GraceWork(const Stop* stop, int64_t units) : stop_(stop), left_(units) {}
+
+  // Counts work that was done. Returns false once the units are used up.
+  bool Continues(int64_t units = 1) {
+    if (stop_ == nullptr) return true;
+    uncounted_ += units;
+    if (uncounted_ < kPeriod) return left_ > 0;
+    if (stop_->IsInterrupted()) left_ -= uncounted_;
+    uncounted_ = 0;
+    return left_ > 0;
+  }
+
+  bool IsCutOff() const { return left_ <= 0; }
+
+ private:
+  static constexpr int64_t kPeriod = 2'048;
+  const Stop* stop_;
+  int64_t left_;
+  int64_t uncounted_ = 0;
+};
+
 }  // namespace tessera::base

@@ -28,6 +28,11 @@ Label LabelOf(const Plan& plan, const std::vector<Users>& users, const BufferUse
 }  // namespace
 
 Derivation Derive(const Plan& plan) {
+  base::GraceWork unbounded(nullptr, 1);
+  return *DeriveWithin(plan, unbounded);
+}
+
+std::optional<Derivation> DeriveWithin(const Plan& plan, base::GraceWork& work) {
   const std::vector<Users> users = FindUsers(plan.network);
   Derivation derivation;
   std::vector<TileMaxima> maxima(plan.subgraphs.size());
@@ -40,13 +45,16 @@ Derivation Derive(const Plan& plan) {
     WorkCount count(plan, users, subgraph);
     CostCount costs(plan, users, static_cast<int>(i));
     ChannelSurvey survey(plan, users, subgraph);
-    ForEachTile(plan.network, users, subgraph, [&](const Tile& tile) {
+    const int operators = subgraph.interval.last - subgraph.interval.first + 1;
+    ForEachTileWhile(plan.network, users, subgraph, [&](const Tile& tile) {
       count.Add(tile);
       costs.Add(tile);
       maxima[i].Add(tile);
       if (subgraph.in_place) comparisons[i].Look(subgraph.interval, tile);
       survey.Look(tile);
+      return work.Continues(operators);
     });
+    if (work.IsCutOff()) return std::nullopt;
     derivation.work.push_back(count.Finish());
     derivation.costs.push_back(costs.Finish(derivation.work.back()));
     by_channel[i] = survey.Able(maxima[i].Extents());

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
@@ -53,6 +55,9 @@ struct Derivation {
 // The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan,
 // nothing else.
 Derivation Derive(const Plan& plan);
+
+// The same; nullopt if the work, in tiles times operators, was cut off.
+std::optional<Derivation> DeriveWithin(const Plan& plan, base::GraceWork& work);
 
 // "s0/x@1", "s2/conv/weights@0.1", "x": docs/program.md, Names.
 std::string BufferId(const graph::Graph& network, const BufferUse& use);

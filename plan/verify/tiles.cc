@@ -374,10 +374,19 @@ Tile Tiles::At(int64_t tile) const {
   return propagation_->Run(BoxOf(tile));
 }
 
+void ForEachTileWhile(const Graph& network, const std::vector<Users>& users,
+                      const Subgraph& subgraph, const std::function<bool(const Tile&)>& visit) {
+  const Tiles tiles(network, users, subgraph);
+  for (int64_t tile = 0; tile < tiles.Count() && visit(tiles.At(tile)); ++tile) {
+  }
+}
+
 void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
                  const std::function<void(const Tile&)>& visit) {
-  const Tiles tiles(network, users, subgraph);
-  for (int64_t tile = 0; tile < tiles.Count(); ++tile) visit(tiles.At(tile));
+  ForEachTileWhile(network, users, subgraph, [&visit](const Tile& tile) {
+    visit(tile);
+    return true;
+  });
 }
 
 void TileMaxima::Add(const Tile& tile) {

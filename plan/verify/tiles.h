@@ -72,6 +72,10 @@ class Tiles {
   std::vector<Tile> together_;  // if the halo is cached
 };
 
+// Calls `visit` for each tile in program order, until it returns false.
+void ForEachTileWhile(const graph::Graph& network, const std::vector<Users>& users,
+                      const Subgraph& subgraph, const std::function<bool(const Tile&)>& visit);
+
 // Calls `visit` for each tile in program order.
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users,
                  const Subgraph& subgraph, const std::function<void(const Tile&)>& visit);

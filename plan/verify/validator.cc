@@ -36,6 +36,28 @@ void CheckAllocation(const Plan& plan, size_t most, Findings& findings) {
   }
 }
 
+std::optional<std::vector<Violation>> ValidateWithin(const Plan& plan, size_t most,
+                                                     base::GraceWork& work) {
+  Findings findings(most);
+  CheckPartition(plan, findings);
+  if (!findings.Empty()) return findings.Take();
+  CheckConstraints(plan, findings);
+  CheckHomes(plan, findings);
+  const std::optional<Derivation> derivation = DeriveWithin(plan, work);
+  if (!derivation) return std::nullopt;
+  CheckHomesByTiles(plan, *derivation, findings);
+  CheckProgram(plan, *derivation, findings);
+  if (const auto fault = problem::CheckWellFormed(plan.problem)) {
+    findings.Note(ViolationKind::kAllocation,
+                  fmt::format("{}: {}", fault->pointer, fault->message));
+    return findings.Take();
+  }
+  CheckAllocation(plan, most, findings);
+  if (plan.allocation.offsets.size() == plan.problem.buffers.size())
+    CheckMetrics(plan, *derivation, findings);
+  return findings.Take();
+}
+
 }  // namespace
 
 std::string_view NameOf(ViolationKind kind) {
@@ -47,23 +69,15 @@ std::string_view NameOf(ViolationKind kind) {
 }
 
 std::vector<Violation> Validate(const Plan& plan, size_t most) {
-  Findings findings(most);
-  CheckPartition(plan, findings);
-  if (!findings.Empty()) return findings.Take();
-  CheckConstraints(plan, findings);
-  CheckHomes(plan, findings);
-  const Derivation derivation = Derive(plan);
-  CheckHomesByTiles(plan, derivation, findings);
-  CheckProgram(plan, derivation, findings);
-  if (const auto fault = problem::CheckWellFormed(plan.problem)) {
-    findings.Note(ViolationKind::kAllocation,
-                  fmt::format("{}: {}", fault->pointer, fault->message));
-    return findings.Take();
-  }
-  CheckAllocation(plan, most, findings);
-  if (plan.allocation.offsets.size() == plan.problem.buffers.size())
-    CheckMetrics(plan, derivation, findings);
-  return findings.Take();
+  base::GraceWork unbounded(nullptr, 1);
+  return *ValidateWithin(plan, most, unbounded);
+}
+
+std::optional<std::vector<Violation>> ValidateUnlessInterrupted(const Plan& plan, size_t most,
+                                                                const base::Stop& stop) {
+  constexpr int64_t kAfterInterruption = 20'000;  // tiles times operators
+  base::GraceWork work(&stop, kAfterInterruption);
+  return ValidateWithin(plan, most, work);
 }
 
 }  // namespace tessera::plan::verify

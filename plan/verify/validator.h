@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 
 namespace tessera::plan::verify {
@@ -66,5 +68,9 @@ class Findings {
 // violations, and early if a violation makes the derivation impossible. Cost: tiles times
 // operators, plus that of problem::Validate.
 std::vector<Violation> Validate(const Plan& plan, size_t most = 100);
+
+// The same; nullopt if an interruption came and much was left to do, about 0.1 s or more.
+std::optional<std::vector<Violation>> ValidateUnlessInterrupted(const Plan& plan, size_t most,
+                                                                const base::Stop& stop);
 
 }  // namespace tessera::plan::verify

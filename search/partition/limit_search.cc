@@ -112,7 +112,8 @@ class LimitSearch {
       if (!found || (!found->plan && ran_out)) return found;
       if (found->plan && asked_.KeepsLimits(*found->plan)) {
         found->plan->objective = asked_.Scale().Objective();
-        if (auto fault = answer::CheckWellFormed(*found->plan)) return base::Unexpected(*fault);
+        if (auto fault = answer::CheckWellFormed(*found->plan, options_.stop))
+          return base::Unexpected(*fault);
         return found;
       }
       if (ran_out) return found;

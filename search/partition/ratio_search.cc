@@ -145,7 +145,7 @@ class RatioSearch {
         (!IsBetter(*found->plan) && !(found->plan->proven && IsAsGood(*found->plan))))
       return std::nullopt;
     Replace(*std::move(found));
-    return answer::CheckWellFormed(*best_.plan);
+    return answer::CheckWellFormed(*best_.plan, asked_.Options().stop);
   }
 
   // A search whose work is limited ends with what it begins with.

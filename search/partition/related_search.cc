@@ -35,7 +35,7 @@ std::optional<base::Diagnostic> RelatedSearch::Claim(std::string_view left_out,
   answer::RateAnew(scale_, lower_bounds_, left_out, *result.plan);
   result.status =
       result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-  return answer::CheckWellFormed(*result.plan);
+  return answer::CheckWellFormed(*result.plan, options_.stop);
 }
 
 }  // namespace tessera::search::partition

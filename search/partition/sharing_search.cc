@@ -118,7 +118,7 @@ class SharingSearch {
     }
     if (!Weighs(options_.objective) && HoldsEverything()) {
       found->plan->objective = asked_.Scale().Objective();
-      if (auto fault = answer::CheckWellFormed(*found->plan))
+      if (auto fault = answer::CheckWellFormed(*found->plan, options_.stop))
         return base::Unexpected(*std::move(fault));
       return found;
     }
@@ -159,15 +159,18 @@ class SharingSearch {
     }
     if (Weighs(plan.objective) || Limits(plan.objective))
       answer::RateAnew(asked_.Scale(), plan.lower_bounds, kFitByTiles, plan);
-    const std::vector<plan::verify::Violation> violations = plan::verify::Validate(plan, 1);
-    if (violations.empty()) {
+    const base::Stop never;
+    const auto violations = plan::verify::ValidateUnlessInterrupted(
+        plan, 1, options_.stop != nullptr ? *options_.stop : never);
+    if (!violations) return std::nullopt;
+    if (violations->empty()) {
       found = std::move(plan);
       return std::nullopt;
     }
-    if (violations.front().kind != plan::verify::ViolationKind::kMemory)
-      return WrongPlacement(violations.front().message);
+    if (violations->front().kind != plan::verify::ViolationKind::kMemory)
+      return WrongPlacement(violations->front().message);
     found.notes.push_back("tensors at home share no addresses tile by tile: " +
-                          violations.front().message);
+                          violations->front().message);
     return std::nullopt;
   } catch (const std::bad_alloc&) {
     options_.stop->NoteFailedAllocation();

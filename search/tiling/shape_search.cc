@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 // Pattern search (Hooke, Jeeves 1961) from coarse to fine, once for every subset of the axes.
@@ -122,8 +123,6 @@ std::vector<TileShape> ShapeSearch::Refine(const Rating& rating, const Bounding&
 
 std::vector<TileShape> ShapeSearch::Rest(size_t most) {
   if (CountShapes(every_) > kMostListed) return {};
-  std::vector<TileShape> rest = ShapesOf(every_);
-  std::erase_if(rest, [this](const TileShape& shape) { return out_.contains(shape); });
   const auto is_even = [this](const TileShape& shape) {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const std::vector<int64_t>& even = grid_.extents[axis];
@@ -131,13 +130,18 @@ std::vector<TileShape> ShapeSearch::Rest(size_t most) {
     }
     return true;
   };
-  std::stable_sort(rest.begin(), rest.end(), [&](const TileShape& a, const TileShape& b) {
-    return std::pair(!is_even(a), graph::ElementsOf(a)) <
-           std::pair(!is_even(b), graph::ElementsOf(b));
-  });
-  if (rest.size() > most) rest.resize(most);
-  const AxisSet all = subsets_.empty() ? 0 : subsets_.back();
-  for (const TileShape& shape : rest) HandOut(all, shape);
+  std::vector<TileShape> all = ShapesOf(every_);
+  std::vector<std::tuple<bool, int64_t, size_t>> order;  // uneven, elements, place in `all`
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!out_.contains(all[i])) order.emplace_back(!is_even(all[i]), graph::ElementsOf(all[i]), i);
+  }
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), end, order.end());
+  std::vector<TileShape> rest;
+  for (auto each = order.begin(); each != end; ++each) {
+    TileShape& shape = rest.emplace_back(std::move(all[std::get<size_t>(*each)]));
+    HandOut(subsets_.empty() ? 0 : subsets_.back(), shape);
+  }
   return rest;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +87,9 @@ struct SearchOutcome {
   int undecided = 0;      // selections whose joint Problem met a limit
   bool settled = false;   // no further selection of the expanded intervals in reach can be better
   bool complete = false;  // no selection at all can
+  // The least score promised by a selection with a peak above its promise that may be lower at
+  // other addresses.
+  double least_unproven = std::numeric_limits<double>::infinity();
 };
 
 bool MeetsBound(const choices::SearchContext& context, const LowerBounds& lower_bounds,
@@ -117,8 +121,11 @@ void ClaimNothing(plan::Plan& plan);
 // Whether a tile is the largest because it is the whole output.
 bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph);
 
-// Returns why a plan must not be returned, or nullopt: an error that the independent validator
-// finds in it, including violated constraints. This is an error of the program.
-std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan);
+// Whether the independent validator accepts a plan; false if an interruption cut it off. The error
+// says what it finds, including violated constraints. This is an error of the program.
+base::Expected<bool> PassesCheck(const plan::Plan& plan, const base::Stop* stop);
+
+// The same for a plan that has passed, with claims of its own since: an interruption is no error.
+std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan, const base::Stop* stop);
 
 }  // namespace tessera::search::partition::answer

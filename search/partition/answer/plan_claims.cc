@@ -95,8 +95,9 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
     LeaveOutOfAll(kStopped, plan);
   } else {
     plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
-    plan.proven =
-        is_known && outcome.settled && outcome.undecided == 0 && !paths.Coverage().any_given_up;
+    plan.proven = is_known && outcome.settled && outcome.undecided == 0 &&
+                  !cost::IsLess(outcome.least_unproven, plan.score) &&
+                  !paths.Coverage().any_given_up;
   }
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }
@@ -117,6 +118,10 @@ std::vector<std::string> NotesOn(const choices::SearchContext& context,
         "{} better combinations fit subgraph by subgraph but not jointly ({} of them undecided)",
         outcome.failed + outcome.undecided, outcome.undecided));
   }
+  if (cost::IsLess(outcome.least_unproven, plan.score))
+    notes.emplace_back(
+        "no engine proved the addresses of a combination of subgraphs lowest; lower ones may be "
+        "better");
   if (plan.baseline &&
       std::any_of(plan.baseline->do_not_fit.begin(), plan.baseline->do_not_fit.end(),
                   [&paths](int op) { return !paths.Lattice().Single(op).choices.ProvenEmpty(); })) {
@@ -159,17 +164,25 @@ bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph) {
   return subgraph.tile == graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
 }
 
-std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan) {
+base::Expected<bool> PassesCheck(const plan::Plan& plan, const base::Stop* stop) {
+  const base::Stop never;
+  const auto violations =
+      plan::verify::ValidateUnlessInterrupted(plan, 3, stop != nullptr ? *stop : never);
+  if (!violations) return false;
+  if (violations->empty()) return true;
   std::vector<std::string> faults;
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan, 3))
-    faults.push_back(violation.message);
-  if (faults.empty()) return std::nullopt;
+  for (const plan::verify::Violation& violation : *violations) faults.push_back(violation.message);
   base::Diagnostic failure;
   failure.message = "the plan that was found fails its own check";
   failure.found = fmt::format("{}", fmt::join(faults, "; "));
   failure.hint =
       "this is a fault of the program, not of the input; please report it with the input";
-  return failure;
+  return base::Unexpected(failure);
+}
+
+std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan, const base::Stop* stop) {
+  const base::Expected<bool> passes = PassesCheck(plan, stop);
+  return passes ? std::nullopt : std::optional(passes.error());
 }
 
 }  // namespace tessera::search::partition::answer

@@ -133,6 +133,9 @@ class Attempts {
     }
     plan::Plan plan = answer::AssemblePlan(context_, selection, *joint);
     const bool as_promised = !cost::IsLess(context_.scale.ScoreOf(selection.cost), plan.score);
+    if (!as_promised && !IsProvenLowest(*joint))
+      attempted_.outcome.least_unproven =
+          std::min(attempted_.outcome.least_unproven, context_.scale.ScoreOf(selection.cost));
     const auto off_chip_peak = static_cast<double>(plan.totals.off_chip_peak_bytes);
     if (!attempted_.best || IsBetter(plan, selection)) {
       if (!IsChecked(plan)) return Outcome::kNoPlan;
@@ -147,7 +150,8 @@ class Attempts {
     return is_worse_at_home ? Outcome::kWorseAtHome : Outcome::kWorse;
   }
 
-  // Whether the plan would be valid if returned now. If not, that is an error of the program.
+  // Whether the plan would be valid if returned now. If not, that is an error of the program, or an
+  // interruption came.
   bool IsChecked(const plan::Plan& plan) {
     plan::Plan now = plan;
     now.lower_bounds = lower_bounds_.costs;
@@ -155,8 +159,15 @@ class Attempts {
     now.constraints = constraints_.All();
     answer::ClaimByBound(now);
     if (reordered_) answer::RenumberTensors(now);
-    fault_ = answer::CheckWellFormed(now);
-    return !fault_;
+    const base::Expected<bool> passes = answer::PassesCheck(now, &context_.stop);
+    if (!passes) fault_ = passes.error();
+    return passes && *passes;
+  }
+
+  // Whether no other addresses have lower peaks, as far as these count.
+  bool IsProvenLowest(const placement::JointPlacement& joint) const {
+    return (!context_.scale.MinimizesPeak() || joint.result.status == problem::Status::kOptimal) &&
+           (!context_.scale.LooksAtOffChipPeak() || joint.are_homes_lowest);
   }
 
   // The change of a plan relative to a previous one follows from its selection.
@@ -389,7 +400,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {
-    if (auto fault = answer::CheckWellFormed(plan)) return base::Unexpected(*std::move(fault));
+    if (auto fault = answer::CheckWellFormed(plan, &context.stop))
+      return base::Unexpected(*std::move(fault));
   }
   found.result.status =
       plan.status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;

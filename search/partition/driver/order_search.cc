@@ -361,7 +361,9 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
       result.plan->notes.emplace_back(
           "no constants are prefetched; time ended before all was tried");
     } else {
-      if (auto fault = answer::CheckWellFormed(*plan)) return base::Unexpected(*std::move(fault));
+      const base::Expected<bool> passes = answer::PassesCheck(*plan, options_.stop);
+      if (!passes) return base::Unexpected(passes.error());
+      if (!*passes) return result;
       result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
       result.plan = *std::move(plan);
     }
@@ -385,7 +387,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
     if (!std::is_sorted(order.begin(), order.end())) {
       answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
       if (!network_context_.stop.Requested()) {
-        if (auto fault = answer::CheckWellFormed(*result.plan))
+        if (auto fault = answer::CheckWellFormed(*result.plan, options_.stop))
           return base::Unexpected(*std::move(fault));
       }
     }

@@ -88,6 +88,7 @@ base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProbl
       placement.obstacle = ObstacleIn(home.problem);
       return placement;
     }
+    placement.are_lowest = placement.are_lowest && result->status == problem::Status::kOptimal;
     placement.homes.push_back({.memory = home.memory,
                                .problem = std::move(home.problem),
                                .allocation = *std::move(result->allocation),
@@ -220,6 +221,7 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& contex
   if (!result) return result;
   const bool better = result->allocation && (!known.peak || *result->peak < *known.peak);
   if (better || !known.allocation) return result;
+  if (minimize && result->status == problem::Status::kOptimal) known.status = result->status;
   return known;
 }
 
@@ -291,8 +293,10 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
   base::Expected<encoder::program::Program> program =
       encoder::program::BuildProgram(context.graph, context.profile, choices);
   if (!program) return base::Unexpected(program.error());
-  JointPlacement joint{
-      .program = *std::move(program), .result = {}, .homes = std::move(homes->homes)};
+  JointPlacement joint{.program = *std::move(program),
+                       .result = {},
+                       .homes = std::move(homes->homes),
+                       .are_homes_lowest = homes->are_lowest};
   AddHints(selection, joint.program);
   for (size_t s = 0; s < choices.size(); ++s) {
     tiling::FixOffsets(

@@ -27,6 +27,7 @@ struct HomePlacement {
   std::string reason;
   std::optional<Obstacle> obstacle;
   std::vector<plan::Home> homes;  // parallel to the problems, if all fit
+  bool are_lowest = true;         // it is proven that no placement of them has a lower peak
 };
 
 // How much work may be spent on lowering the peaks of homes. No metric but the off-chip peak uses
@@ -46,6 +47,7 @@ struct JointPlacement {
   encoder::program::Program program;
   problem::Result result;
   std::vector<plan::Home> homes;                    // if the result has an allocation
+  bool are_homes_lowest = true;                     // as in HomePlacement
   std::optional<Obstacle> obstacle = std::nullopt;  // if the result has none
   // The result has none because of the other memories. What they hold follows from the intervals
   // and from what they keep, so every selection of these intervals fails alike.

@@ -72,7 +72,8 @@ std::vector<graph::tiling::TileShape> ShapesToTry(const graph::tiling::ShapeGrid
   std::vector<graph::tiling::TileShape> shapes = tiling::ShapeSearch(grid).Start();
   graph::tiling::TileShape least;
   for (const std::vector<int64_t>& extents : grid.extents) least.push_back(extents.front());
-  if (std::find(shapes.begin(), shapes.end(), least) == shapes.end())
+  if (!graph::tiling::MakesTooManyTiles(grid, least) &&
+      std::find(shapes.begin(), shapes.end(), least) == shapes.end())
     shapes.push_back(std::move(least));
   return shapes;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "search_options.h"
 #include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
@@ -154,6 +156,28 @@ TEST(OffChipPeak, LimitsOfTensorsThatShareBytesLoseNoPlan) {
     ASSERT_TRUE(none);
     EXPECT_EQ(none->status, problem::Status::kInfeasible);
   }
+}
+
+// The greedy engine stacks the result first, and the input behind it has to be aligned. It proves
+// nothing, so that the plan is not optimal; the one of all engines is.
+TEST(OffChipPeak, IsNotProvenByAddressesThatNoEngineProved) {
+  const std::string folder = "tests/search/partition/off_chip/";
+  partition::answer::PartitionOptions options = Asking(Minimise("off_chip_peak"));
+  const auto plan = [&] {
+    return partition::SearchPartition(NetworkIn(folder + "aligned_input_network.json"),
+                                      ProfileIn(folder + "aligned_input_profile.json"), options);
+  };
+  const auto least = plan();
+  ASSERT_TRUE(least && least->plan);
+  EXPECT_EQ(least->status, problem::Status::kOptimal);
+  EXPECT_EQ(least->plan->score, 56 + 84 + 21);
+  const engines::greedy::GreedyEngine greedy;
+  const std::array<const problem::Engine*, 1> alone = {&greedy};
+  options.engines = alone;
+  const auto found = plan();
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->plan->score, 96 + 56 + 21);
+  EXPECT_EQ(found->status, problem::Status::kFeasible);
 }
 
 // The next value of a state lies at home from the subgraph on that makes it, not before.
