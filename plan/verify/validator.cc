@@ -75,8 +75,7 @@ std::vector<Violation> Validate(const Plan& plan, size_t most) {
 
 std::optional<std::vector<Violation>> ValidateUnlessInterrupted(const Plan& plan, size_t most,
                                                                 const base::Stop& stop) {
-  constexpr int64_t kAfterInterruption = 20'000;  // tiles times operators
-  base::GraceWork work(&stop, kAfterInterruption);
+  base::GraceWork work(&stop, kWorkAfterInterruption);
   return ValidateWithin(plan, most, work);
 }
 

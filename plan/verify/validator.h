@@ -69,7 +69,9 @@ class Findings {
 // operators, plus that of problem::Validate.
 std::vector<Violation> Validate(const Plan& plan, size_t most = 100);
 
-// The same; nullopt if an interruption came and much was left to do, about 0.1 s or more.
+// The same; nullopt if an interruption came and more than this work, in tiles times operators, was
+// left to do: about 50 ms.
+inline constexpr int64_t kWorkAfterInterruption = 20'000;
 std::optional<std::vector<Violation>> ValidateUnlessInterrupted(const Plan& plan, size_t most,
                                                                 const base::Stop& stop);
 

@@ -310,7 +310,7 @@ base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
   base::Expected<IntervalTiles> tiles =
       IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
   if (!tiles) return base::Unexpected(tiles.error());
-  tiles->DropClasses();
+  tiles->DropClasses(stop);
   grid.thinned =
       grid.thinned || stop.Requested();  // shapes may be missing: nothing is proven of all
 

@@ -235,7 +235,13 @@ void IntervalTiles::Sort() {
                    });
 }
 
-void IntervalTiles::DropClasses() {
+void IntervalTiles::DropClasses(const base::Stop& stop) {
+  if (stop.HasEndedProcess()) {
+    auto left = std::make_unique<std::vector<std::shared_ptr<graph::tiling::TiledSubgraph>>>();
+    for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_)
+      left->insert(left->end(), ladder->tilings.begin(), ladder->tilings.end());
+    return base::LeaveReachable(left.release());
+  }
   for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_) {
     for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings) {
       tiling->classes = {};

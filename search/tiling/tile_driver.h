@@ -94,8 +94,8 @@ class IntervalTiles {
   const std::vector<encoder::program::Policy>& Policies() const { return policies_; }
 
   // Frees the classes of all tilings. These are large if there are many tiles, and only a
-  // simulation needs them.
-  void DropClasses();
+  // simulation needs them. Where the process ends soon they are left (Stop::EndProcess).
+  void DropClasses(const base::Stop& stop);
 
   // Sorts candidates of all additions into one order. Indices of candidates change.
   void Sort();

@@ -13,6 +13,7 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/operator_order.h"
+#include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/plan_cost.h"
 
 namespace tessera::search::partition::answer {
@@ -182,9 +183,19 @@ bool HomesHold(const choices::SearchContext& context,
 
 }  // namespace
 
-plan::Baseline AssembleBaseline(const choices::SearchContext& context,
-                                const paths::PathSearch& paths) {
+int64_t WorkOf(const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  const graph::Interval operators = interval.Interval();
+  return interval.Tiles().TilingOf(choice.candidate).tiles * (operators.last - operators.first + 1);
+}
+
+bool IsTooLate(const choices::SearchContext& context, int64_t work) {
+  return work > plan::verify::kWorkAfterInterruption && context.stop.IsInterrupted();
+}
+
+std::optional<plan::Baseline> AssembleBaseline(const choices::SearchContext& context,
+                                               const paths::PathSearch& paths) {
   plan::Baseline baseline;
+  int64_t work = 0;
   const encoder::program::BytesAtHomes at_homes(context.graph, context.profile);
   std::vector<encoder::program::SubgraphChoice> subgraphs;
   for (int op = 0; op < paths.Lattice().Operators(); ++op) {
@@ -192,6 +203,8 @@ plan::Baseline AssembleBaseline(const choices::SearchContext& context,
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
       const choices::Choice& choice = single.Choices()[*best];
+      work += WorkOf(single, choice);
+      if (IsTooLate(context, work)) return std::nullopt;
       plan::Metrics metrics = MetricsOf(context, single, choice);
       metrics.off_chip_peak_bytes = at_homes.LeastPeak(single.Interval(), {});
       plan::Accumulate(baseline.totals, metrics);

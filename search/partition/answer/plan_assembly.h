@@ -37,9 +37,16 @@ bool IsLargest(const choices::SearchContext& context, const choices::IntervalCho
                const choices::Choice& choice);
 
 // Layer by layer, with the best choice of each operator that fits by itself.
-// PathSearch::DecideSingles must have run.
-plan::Baseline AssembleBaseline(const choices::SearchContext& context,
-                                const paths::PathSearch& paths);
+// PathSearch::DecideSingles must have run. nullopt if an interruption came and the choices have
+// very many tiles (IsTooLate).
+std::optional<plan::Baseline> AssembleBaseline(const choices::SearchContext& context,
+                                               const paths::PathSearch& paths);
+
+// The work of costing and checking a choice, in tiles times operators.
+int64_t WorkOf(const choices::IntervalChoices& interval, const choices::Choice& choice);
+
+// Whether an interruption came, and the work is more than the rest of a program may take.
+bool IsTooLate(const choices::SearchContext& context, int64_t work);
 
 // Numbers tensors in the order in which operators make them, as files do. So a plan that is written
 // and read again is unchanged.

@@ -93,7 +93,7 @@ plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
                             threads, {}, {});
   singles.DecideSingles(never, paths::PathSearch::Persistence::kToTheEnd);
   if (never.HasCutOff()) throw std::bad_alloc();
-  return AssembleBaseline(network.Context(), singles);
+  return *AssembleBaseline(network.Context(), singles);
 }
 
 }  // namespace tessera::search::partition::answer

@@ -319,7 +319,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
     SetPeak(choice, candidates[i].lower_bound);
     choice.cost.change = ChangeOf(choice);
   }
-  expanded_->tiles->DropClasses();
+  expanded_->tiles->DropClasses(context_->stop);
   TakeAnswers();
   return true;
 }

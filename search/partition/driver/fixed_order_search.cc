@@ -115,9 +115,14 @@ class Attempts {
 
   // Places the selection as one program. A plan with the score of the best one replaces it if ties
   // prefer it. Each plan is checked before it counts, so that a stop can return the last one
-  // immediately. After a stop no plan is placed if there is one already.
+  // immediately. After a stop no plan is placed if there is one already, and after an interruption
+  // none that takes long.
   Outcome Place(const paths::Selection& selection) {
     if (attempted_.best && context_.stop.Requested()) return Outcome::kNoPlan;
+    int64_t work = 0;
+    for (const paths::Selected& subgraph : selection.subgraphs)
+      work += answer::WorkOf(subgraph.Choices(), subgraph.Chosen());
+    if (answer::IsTooLate(context_, work)) return Outcome::kNoPlan;
     base::Expected<placement::JointPlacement> joint =
         placement::PlaceJointly(context_, constraints_, selection);
     if (!joint) {
