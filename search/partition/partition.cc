@@ -146,6 +146,19 @@ void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
     result.reason += "; the memory limit was reached";
 }
 
+// Whether limits alone leave the network without a plan. Then they refer to its own plans, which a
+// rewritten network would not keep.
+base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
+                                          const answer::PartitionOptions& options,
+                                          const SearchFunction& search) {
+  if (options.objective.limits.empty()) return false;
+  answer::PartitionOptions free = options;
+  free.objective.limits.clear();
+  const base::Expected<answer::PartitionResult> found = search(network, free);
+  if (!found) return base::Unexpected(found.error());
+  return found->plan.has_value();
+}
+
 // A network without a plan is rewritten, unless constraints refer to its operators. There is none
 // at all if the other network has none either.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
@@ -159,7 +172,13 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
     given = search(network, options);
     if (!*given || (*given)->plan) return *std::move(given);
   }
-  if (rewriting && !(given && IsStopped(options))) {
+  bool rewrites = rewriting && !(given && IsStopped(options));
+  if (rewrites && given) {
+    const base::Expected<bool> has_plan = HasPlanWithoutLimits(network, options, search);
+    if (!has_plan) return base::Unexpected(has_plan.error());
+    rewrites = !*has_plan && !IsStopped(options);
+  }
+  if (rewrites) {
     base::Expected<answer::PartitionResult> other = search(rewriting->network, options);
     if (!other) return other;
     if (other->plan) {

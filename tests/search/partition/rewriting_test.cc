@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "files.h"
 #include "networks.h"
+#include "search_options.h"
 #include "tessera/graph/operator_order.h"
+#include "tessera/search/partition/partition.h"
 #include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/hw_profiles/engines.h"
 #include "tessera/tests/search/cost/small_machine.h"
@@ -117,6 +120,27 @@ TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
   Profile large = with_host;
   large.memories[static_cast<size_t>(large.tile_memory)].capacity_bytes = 200;
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, large));
+}
+
+// A limit below the least peak of its own plans refutes the network, though in two passes it would
+// be kept. With less memory the network has no plan, and is rewritten.
+TEST(Rewriting, IsNotForLimits) {
+  const graph::Graph graph = NetworkIn("tests/search/partition/rewriting/softmax_network.json");
+  Profile profile = ProfileIn("tests/search/partition/rewriting/softmax_profile.json");
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("peak"));
+  const auto least = partition::SearchPartition(graph, profile, options);
+  ASSERT_TRUE(least && least->plan);
+  EXPECT_EQ(least->status, problem::Status::kOptimal);
+  EXPECT_EQ(least->plan->totals.peak_bytes, 420);
+  options.objective.limits = {{"peak", 419}};
+  const auto limited = partition::SearchPartition(graph, profile, options);
+  ASSERT_TRUE(limited) << base::Format(limited.error());
+  EXPECT_EQ(limited->status, problem::Status::kInfeasible);
+  profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = 419;
+  const auto rewritten = partition::SearchPartition(graph, profile, options);
+  ASSERT_TRUE(rewritten && rewritten->plan);
+  EXPECT_GT(rewritten->plan->network.operators.size(), graph.operators.size());
+  EXPECT_EQ(rewritten->plan->totals.peak_bytes, 240);
 }
 
 }  // namespace
