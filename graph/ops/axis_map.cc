@@ -3,6 +3,7 @@
 #include "tessera/graph/ops/axis_map.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tessera/base/arithmetic.h"
 
@@ -173,10 +174,28 @@ Extent ApplyPadded(const AxisMap::Padded& padded, Extent output) {
   return {first - turn, last - turn + 1};
 }
 
-Extent ApplyListed(const AxisMap::Listed& listed, Extent output) {
-  const auto begin = listed.indices.begin();
-  const auto [least, greatest] = std::minmax_element(begin + output.begin, begin + output.end);
+Extent HullOf(std::span<const int64_t> indices) {
+  const auto [least, greatest] = std::minmax_element(indices.begin(), indices.end());
   return {*least, *greatest + 1};
+}
+
+Extent ApplyListed(const AxisMap::Listed& listed, Extent output) {
+  constexpr int64_t kRun = AxisMap::Listed::kRun;
+  const auto part = [&listed](int64_t begin, int64_t end) {
+    return std::span(listed.indices)
+        .subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  };
+  const int64_t first = base::CeilDiv(output.begin, kRun);
+  const int64_t last = output.end / kRun;
+  if (first >= last) return HullOf(part(output.begin, output.end));
+  Extent hull = listed.runs[static_cast<size_t>(first)];
+  const auto add = [&hull](Extent other) {
+    hull = {std::min(hull.begin, other.begin), std::max(hull.end, other.end)};
+  };
+  for (int64_t run = first + 1; run < last; ++run) add(listed.runs[static_cast<size_t>(run)]);
+  if (output.begin < first * kRun) add(HullOf(part(output.begin, first * kRun)));
+  if (last * kRun < output.end) add(HullOf(part(last * kRun, output.end)));
+  return hull;
 }
 
 // Indices visit the stride's multiples in order. If they pass a multiple of the axis, they end high
@@ -232,6 +251,12 @@ bool SpreadMayMiss(const AxisMap::Spread& spread) {
 }
 
 }  // namespace
+
+AxisMap::Listed::Listed(std::vector<int64_t> listed) : indices(std::move(listed)) {
+  const std::span<const int64_t> all = indices;
+  for (size_t begin = 0; begin + kRun <= all.size(); begin += kRun)
+    runs.push_back(HullOf(all.subspan(begin, kRun)));
+}
 
 Extent AxisMap::Apply(std::span<const Extent> output) const {
   const auto asked = [&] { return output[source]; };

@@ -21,7 +21,7 @@
 // All maps are exact: the result is the smallest extent that contains every index that the
 // operator's definition reads for some index of the given output. Cost of Apply: a few divisions;
 // for windows that touch the padding and transposed ones with holes, O(kernel); for listed indices,
-// O(output indices).
+// O(Listed::kRun + output indices / Listed::kRun).
 namespace tessera::graph::ops {
 
 struct AxisMap {
@@ -87,7 +87,10 @@ struct AxisMap {
   };
   // Index x is indices[x].
   struct Listed {
+    static constexpr int64_t kRun = 256;
+    explicit Listed(std::vector<int64_t> listed);
     std::vector<int64_t> indices;
+    std::vector<Extent> runs;  // what each kRun consecutive outputs need
   };
   // One index, for any output.
   struct Fixed {

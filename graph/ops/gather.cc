@@ -46,7 +46,7 @@ std::vector<AxisMap> MapsOfGather(const OperandView& view) {
   const auto gathered = static_cast<size_t>(view.op.axis);
   std::vector<AxisMap> maps = SameAxes(view.Input().size());
   if (view.output.size() == maps.size()) {
-    maps[gathered].rule = AxisMap::Listed{view.op.Own<GatherAttributes>().indices};
+    maps[gathered].rule = AxisMap::Listed(view.op.Own<GatherAttributes>().indices);
     return maps;
   }
   maps[gathered] = {AxisMap::Fixed{view.op.Own<GatherAttributes>().indices.front()}, 0, 0};

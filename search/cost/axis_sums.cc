@@ -76,8 +76,8 @@ std::array<int64_t, 4> LanesOf(const graph::Operator& op, const Worker& worker) 
 }  // namespace
 
 AxisSums::AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile,
-                   graph::Interval interval)
-    : propagation_(graph, interval), whole_(propagation_.Size()) {
+                   graph::Interval interval, const base::Stop* stop)
+    : propagation_(graph, interval), work_(stop), whole_(propagation_.Size()) {
   propagation_.Run(graph::ops::WholeBox(Output()), whole_);
   for (int i = interval.first; i <= interval.last; ++i)
     has_barrier_ = has_barrier_ || graph.operators[static_cast<size_t>(i)].outputs.size() > 1;
@@ -235,7 +235,7 @@ void AxisSums::AddShares(const graph::ops::Box& box, size_t axis, std::vector<in
   }
 }
 
-std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) const {
+std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) {
   Sums sums = NoSums();
   graph::ops::Box box = graph::ops::WholeBox(Output());
   std::vector<Extent> regions(propagation_.Size());
@@ -246,13 +246,14 @@ std::optional<AxisSums::Sums> AxisSums::Recompute(size_t axis, int64_t extent) c
     ++sums.positions;
     AddMade(regions, regions, FindPartlyAsked(regions, FindUnshared(box)), axis, sums);
     AddShares(box, axis, ends, sums);
+    if (!Continues()) return std::nullopt;
   }
   return sums;
 }
 
 // Readers come before the operators that make what they read, so a tensor is settled when the
 // first ask of its operator is reached, or at the end.
-std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) const {
+std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) {
   Sums sums = NoSums();
   const size_t slots = propagation_.Tensors().size();
   graph::ops::Box box = graph::ops::WholeBox(Output());
@@ -308,6 +309,7 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) co
     ++sums.positions;
     AddMade(needed, made, FindPartlyAsked(made, std::move(unshared)), axis, sums);
     AddShares(box, axis, share_ends, sums);
+    if (!Continues()) return std::nullopt;
   }
   if (!in_order) return std::nullopt;
   return sums;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/tiling.h"
@@ -23,8 +24,8 @@ namespace tessera::search::cost {
 // The graph must outlive it. Not thread-safe.
 class AxisSums {
  public:
-  AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile,
-           graph::Interval interval);
+  AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
+           const base::Stop* stop = nullptr);
 
   // Whether sums of axes multiply: each axis of each tensor depends on at most one cut axis, and no
   // two axes of a tensor on the same one. Otherwise nothing else may be called.
@@ -41,7 +42,7 @@ class AxisSums {
     std::vector<int64_t> asking;  // by slot: positions that make or load some of it
   };
   // With tiles that make all they need, or that keep rows, which counts each row once. nullptr
-  // where nothing is certain.
+  // where nothing is certain, or where the stop came before all positions were summed.
   const Sums* Of(size_t axis, int64_t extent, bool keeps_rows);
 
   // The regions of the first tile of this shape, and the shares of the last.
@@ -79,8 +80,11 @@ class AxisSums {
   std::vector<char> FindUnshared(const graph::ops::Box& box) const;
   std::vector<char> FindPartlyAsked(std::span<const graph::ops::Extent> made,
                                     std::vector<char> found) const;
-  std::optional<Sums> Recompute(size_t axis, int64_t extent) const;
-  std::optional<Sums> KeepRows(size_t axis, int64_t extent) const;
+  std::optional<Sums> Recompute(size_t axis, int64_t extent);
+  std::optional<Sums> KeepRows(size_t axis, int64_t extent);
+
+  // Counts one position. Returns false from the stop on.
+  bool Continues() { return work_.Continues(static_cast<int64_t>(propagation_.Asks().size()) + 1); }
   bool TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                     std::span<const int64_t> ends, std::span<graph::ops::Extent> share) const;
   Sums NoSums() const;
@@ -90,6 +94,7 @@ class AxisSums {
                  Sums& sums) const;
 
   graph::tiling::Propagation propagation_;
+  base::PolledWork work_;
   bool separable_ = false;
   std::vector<char> is_shared_;  // by slot
   bool has_barrier_ = false;

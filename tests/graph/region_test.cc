@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <random>
 
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "region_oracle.h"
+#include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/reads.h"
 #include "tessera/graph/regions.h"
 
@@ -161,6 +163,27 @@ TEST(Region, ReshapeThatRegroupsIsABarrierForThoseAxesOnly) {
 TEST(Region, NothingAskedNothingNeeded) {
   const Graph graph = OneOperator(OfKind(OperatorKind::kGlobalPool), {}, {{1, 2, 3, 3}});
   EXPECT_TRUE(ops::IsEmpty(RegionOfOnly(graph, {{0, 1}, {1, 1}, {0, 1}, {0, 1}})));
+}
+
+TEST(Region, OfListedIndicesIsTheSmallestAroundThem) {
+  std::mt19937 random(7);
+  const auto below = [&random](int64_t limit) {
+    return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
+  };
+  for (const int64_t count : {1, 255, 256, 257, 512, 2000}) {
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < count; ++i) indices.push_back(below(100'000));
+    const ops::AxisMap map{ops::AxisMap::Listed(indices), 0, 1};
+    for (int draw = 0; draw < 200; ++draw) {
+      const int64_t begin = below(count);
+      const int64_t end = begin + 1 + below(count - begin);
+      const auto [least, greatest] =
+          std::minmax_element(indices.begin() + begin, indices.begin() + end);
+      const ops::Extent asked[] = {{begin, end}};
+      EXPECT_EQ(map.Apply(asked), (ops::Extent{*least, *greatest + 1}))
+          << count << ": " << begin << " to " << end;
+    }
+  }
 }
 
 TEST(Region, HugeResizeDoesNotOverflow) {

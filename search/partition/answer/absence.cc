@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <limits>
 #include <utility>
 
@@ -154,7 +155,7 @@ std::optional<int> Absence::FarthestCut() const {
 }
 
 bool Absence::LeavesOutShapes() const {
-  const std::vector<paths::LatticeInterval>& all = lattice_.Intervals();
+  const std::deque<paths::LatticeInterval>& all = lattice_.Intervals();
   return std::any_of(all.begin(), all.end(), [](const paths::LatticeInterval& interval) {
     const choices::IntervalChoices& choices = interval.choices;
     return interval.is_allowed && choices.IsExpanded() && !choices.IsComplete() &&

@@ -61,8 +61,8 @@ cost::ShapeBounds* IntervalChoices::Bounds(Range policies,
   std::unique_ptr<cost::ShapeBounds>& bounds = are_all ? expanded_->bounds : others;
   if (bounds == nullptr || (are_all && expanded_->bounded_policies != expanded_->policies.size())) {
     if (expanded_->sums == nullptr)
-      expanded_->sums =
-          std::make_unique<cost::AxisSums>(context_->graph, context_->profile, interval_);
+      expanded_->sums = std::make_unique<cost::AxisSums>(context_->graph, context_->profile,
+                                                         interval_, &context_->stop);
     bounds = std::make_unique<cost::ShapeBounds>(
         context_->graph, context_->profile, context_->simulator.Usages(), interval_,
         std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin),

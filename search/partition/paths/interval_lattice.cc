@@ -3,7 +3,9 @@
 #include "tessera/search/partition/paths/interval_lattice.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -58,7 +60,9 @@ void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
   const Ordered& own = orders_.front();
   AddIntervalsOfFirstOrder();
   if (leaves_out_) {
-    intervals_.clear();
+    base::FreeUnlessAtEnd(
+        std::make_unique<std::deque<LatticeInterval>>(std::exchange(intervals_, {})),
+        own.context->stop);
     crossings_.clear();
     AddSinglesOnly();
     has_all_orders_ = orders_.size() == 1;
@@ -150,10 +154,11 @@ size_t IntervalLattice::PlaceOf(int first, int length) const {
   return static_cast<size_t>(index + length - 1);
 }
 
-std::span<const LatticeInterval> IntervalLattice::Crossings(int first, int length) const {
+IntervalLattice::SomeIntervals IntervalLattice::Crossings(int first, int length) const {
   const size_t place = PlaceOf(first, length);
   const size_t end = place + 1 < crossings_.size() ? crossings_[place + 1] : intervals_.size();
-  return std::span(intervals_).subspan(crossings_[place], end - crossings_[place]);
+  const auto at = [this](size_t i) { return intervals_.begin() + static_cast<std::ptrdiff_t>(i); };
+  return {at(crossings_[place]), at(end)};
 }
 
 std::vector<size_t> IntervalLattice::Singles() const {

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -85,12 +87,14 @@ class IntervalLattice {
   int MostOperators() const { return most_; }  // in any interval, without regard to constraints
   int Longest() const { return longest_; }     // operators in any interval of the first order
 
-  std::vector<LatticeInterval>& Intervals() { return intervals_; }
-  const std::vector<LatticeInterval>& Intervals() const { return intervals_; }
+  // Each stays where it is while others are added.
+  std::deque<LatticeInterval>& Intervals() { return intervals_; }
+  const std::deque<LatticeInterval>& Intervals() const { return intervals_; }
 
   // All crossings of the interval of operators [first, first + length) of the first order; `length`
   // is at most Longest().
-  std::span<const LatticeInterval> Crossings(int first, int length) const;
+  using SomeIntervals = std::ranges::subrange<std::deque<LatticeInterval>::const_iterator>;
+  SomeIntervals Crossings(int first, int length) const;
 
   // The operator alone, without kept tensors, whatever constraints require; and all of these.
   const LatticeInterval& Single(int op) const { return Crossings(op, 1).front(); }
@@ -140,7 +144,7 @@ class IntervalLattice {
   int longest_;
   std::vector<int> first_state_;  // by cut of the lattice
   int last_state_ = 0;
-  std::vector<LatticeInterval> intervals_;
+  std::deque<LatticeInterval> intervals_;
   // by first operator, then length: the first of the crossings in intervals_
   std::vector<size_t> crossings_;
   bool has_all_orders_ = true;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <ranges>
 #include <utility>
 
 #include "tessera/base/process.h"
@@ -54,11 +56,12 @@ void PathSearch::TakeOver(PathSearch& before) {
 
 void PathSearch::FindBounds() {
   if (IsCutShort()) return;
-  std::vector<LatticeInterval>& intervals = lattice_.Intervals();
+  std::deque<LatticeInterval>& intervals = lattice_.Intervals();
   Tasks tasks;
   for (size_t begin = 0; begin < intervals.size();) {
     const size_t end = lattice_.EndOfCrossings(begin);
-    const std::span<LatticeInterval> crossings(&intervals[begin], end - begin);
+    const std::ranges::subrange crossings(intervals.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          intervals.begin() + static_cast<std::ptrdiff_t>(end));
     begin = end;
     if (std::all_of(crossings.begin(), crossings.end(),
                     [](const LatticeInterval& each) { return each.is_bounded; }))
