@@ -23,7 +23,7 @@ install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_p
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtessera-dev)
 install(FILES ${TESSERA_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
-install(FILES api/c/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/c)
+install(FILES api/c/allocate.h api/c/call.h api/c/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/c)
 
 configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
   INSTALL_DESTINATION ${package_folder})

@@ -23,55 +23,15 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <tessera/version.h>
+#include <tessera/c/allocate.h>
+#include <tessera/c/call.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What became of a call. More values may follow. */
-typedef enum tessera_status {
-  TESSERA_OK = 0,
-  TESSERA_BAD_INPUT = 1,   /* an argument or a file is wrong; the error says where */
-  TESSERA_UNSUPPORTED = 2, /* valid, but not in this build or beyond what it can express */
-  TESSERA_STOPPED = 3,     /* the end of memory came first */
-  TESSERA_INTERNAL = 4     /* an error of the library */
-} tessera_status;
-
-/* What is known about the question. Unknown is never infeasible. More values may follow. */
-typedef enum tessera_outcome {
-  TESSERA_OPTIMAL = 0,    /* a plan, and a proof that no plan has a better score */
-  TESSERA_FEASIBLE = 1,   /* a plan */
-  TESSERA_INFEASIBLE = 2, /* proven: there is no plan */
-  TESSERA_UNKNOWN = 3,    /* a limit came first */
-  TESSERA_NO_SUPPORT = 4  /* the profile cannot run the network */
-} tessera_outcome;
-
-typedef struct tessera_error tessera_error;
-typedef struct tessera_network tessera_network;
-typedef struct tessera_profile tessera_profile;
-typedef struct tessera_plan tessera_plan;
-typedef struct tessera_answer tessera_answer;
-typedef struct tessera_canceller tessera_canceller;
-typedef struct tessera_problem tessera_problem;
-typedef struct tessera_allocation tessera_allocation;
-typedef struct tessera_tiles tessera_tiles;
-typedef struct tessera_certificate tessera_certificate;
-typedef struct tessera_session tessera_session;
-
 /* "0.1.0": of the library, which may differ from this header. */
 TESSERA_API const char* tessera_version(void);
-
-/* --- errors. Texts are empty and numbers are 0 where nothing is known. */
-TESSERA_API const char* tessera_error_text(const tessera_error* error); /* all of it, in lines */
-TESSERA_API const char* tessera_error_message(const tessera_error* error);
-TESSERA_API const char* tessera_error_file(const tessera_error* error);
-TESSERA_API int tessera_error_line(const tessera_error* error);
-TESSERA_API int tessera_error_column(const tessera_error* error);
-TESSERA_API const char* tessera_error_hint(const tessera_error* error);
-TESSERA_API void tessera_error_free(tessera_error* error);
-
-TESSERA_API void tessera_text_free(char* text);
 
 /* --- profiles */
 TESSERA_API tessera_status tessera_profile_load(const char* path, tessera_profile** profile,
@@ -100,11 +60,6 @@ TESSERA_API tessera_status tessera_network_with_costs(const tessera_network* net
                                                       tessera_error** error);
 TESSERA_API size_t tessera_network_operator_count(const tessera_network* network);
 TESSERA_API void tessera_network_free(tessera_network* network);
-
-/* --- cancelling: from any thread; a call that is cancelled gives its best answer so far. */
-TESSERA_API tessera_canceller* tessera_canceller_new(void); /* NULL: out of memory */
-TESSERA_API void tessera_canceller_cancel(const tessera_canceller* canceller);
-TESSERA_API void tessera_canceller_free(tessera_canceller* canceller);
 
 /* --- plans */
 
@@ -205,96 +160,6 @@ TESSERA_API tessera_status tessera_evaluate(const char* json, size_t size,
                                             const tessera_evaluate_options* options,
                                             tessera_answer** answer, tessera_error** error);
 TESSERA_API void tessera_plan_free(tessera_plan* plan); /* of tessera_plan_parse only */
-
-/* --- addresses for buffers, without a network */
-
-TESSERA_API tessera_status tessera_problem_load(const char* path, tessera_problem** problem,
-                                                tessera_error** error);
-/* `text` is CSV or JSON. */
-TESSERA_API tessera_status tessera_problem_parse(const char* text, size_t size,
-                                                 tessera_problem** problem, tessera_error** error);
-/* `count` buffers of sizes[i] bytes that live in the steps [lower[i], upper[i]). `alignments` may
-   be NULL: 1 byte each. */
-TESSERA_API tessera_status tessera_problem_new(size_t count, const int64_t* lower,
-                                               const int64_t* upper, const int64_t* sizes,
-                                               const int64_t* alignments, tessera_problem** problem,
-                                               tessera_error** error);
-/* A copy whose memory of that name has `capacity` bytes. */
-TESSERA_API tessera_status tessera_problem_with_capacity(const tessera_problem* problem,
-                                                         const char* memory, int64_t capacity,
-                                                         tessera_problem** changed,
-                                                         tessera_error** error);
-TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
-TESSERA_API void tessera_problem_free(tessera_problem* problem);
-
-typedef struct tessera_memory_weight {
-  const char* memory;
-  double weight;
-} tessera_memory_weight;
-
-/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
-typedef struct tessera_allocate_options {
-  size_t size;      /* sizeof(tessera_allocate_options) */
-  int64_t capacity; /* bytes; 0: that of the problem */
-  int32_t minimize; /* not 0: the least peak; where no capacity is stated it is looked for anyway */
-  int32_t threads;
-  uint64_t seed;
-  int64_t budget;       /* of work; 0: the default */
-  double timeout_s;     /* of wall clock; 0: none */
-  int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
-  const tessera_canceller* canceller;
-  /* receives `user` and a line about the progress, from any thread, one at a time */
-  void (*progress)(void* user, const char* line);
-  void* user;
-  const char* engine;     /* this engine alone */
-  int32_t no_explanation; /* not 0: infeasible answers are not explained */
-  int32_t certify;        /* not 0: a proof that nothing fits, or nothing below the least peak */
-  /* which peaks are minimised where there are several memories: weights above 0, or one entry
-     {"relative", 1}, each peak over its lower bound; none: with `minimize` the sum of all */
-  const tessera_memory_weight* peaks;
-  size_t peak_count;
-  double gap_percent; /* a peak this much above the lower bound is low enough */
-} tessera_allocate_options;
-
-/* The peak of one of several memories. */
-typedef struct tessera_memory_peak {
-  size_t size; /* set by the caller: sizeof(tessera_memory_peak) */
-  const char* memory;
-  int64_t peak;        /* bytes */
-  int64_t lower_bound; /* bytes; no placement has a lower peak */
-} tessera_memory_peak;
-
-/* The best allocation that is found, or why there is none, which is no error. `options` may be
-   NULL. */
-TESSERA_API tessera_status tessera_allocate(const tessera_problem* problem,
-                                            const tessera_allocate_options* options,
-                                            tessera_allocation** allocation, tessera_error** error);
-TESSERA_API tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation);
-TESSERA_API const char* tessera_allocation_reason(const tessera_allocation* allocation);
-TESSERA_API const char* tessera_allocation_engine(const tessera_allocation* allocation);
-/* Of an infeasible answer: the few conditions that collide and what would help, in lines. */
-TESSERA_API const char* tessera_allocation_explanation(const tessera_allocation* allocation);
-/* NULL if there is none. It belongs to the allocation. */
-TESSERA_API const tessera_certificate* tessera_allocation_certificate(
-    const tessera_allocation* allocation);
-TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation);
-/* Bytes, in the order of the buffers; NULL if nothing was found. */
-TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
-TESSERA_API int64_t tessera_allocation_peak(const tessera_allocation* allocation);
-TESSERA_API int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation);
-/* Where peaks of several memories were minimised: how many memories there are, each peak, their
-   weighted sum, and what no placement undercuts. Else 0. tessera_allocation_memory gives 1, or 0
-   where `index` is too large. */
-TESSERA_API size_t tessera_allocation_memory_count(const tessera_allocation* allocation);
-TESSERA_API int tessera_allocation_memory(const tessera_allocation* allocation, size_t index,
-                                          tessera_memory_peak* peak);
-TESSERA_API double tessera_allocation_score(const tessera_allocation* allocation);
-TESSERA_API double tessera_allocation_score_bound(const tessera_allocation* allocation);
-/* The allocation as "json", "csv" or "svg". tessera_text_free frees the text. */
-TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* allocation,
-                                                     const char* format, char** text,
-                                                     tessera_error** error);
-TESSERA_API void tessera_allocation_free(tessera_allocation* allocation);
 
 /* --- tiles of some operators */
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TESSERA_C_ALLOCATE_H_
+#define TESSERA_C_ALLOCATE_H_
+
+/* Addresses for buffers, without a network. Part of <tessera/c/tessera.h>. */
+#include <stddef.h>
+#include <stdint.h>
+#include <tessera/c/call.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+TESSERA_API tessera_status tessera_problem_load(const char* path, tessera_problem** problem,
+                                                tessera_error** error);
+/* `text` is CSV or JSON. */
+TESSERA_API tessera_status tessera_problem_parse(const char* text, size_t size,
+                                                 tessera_problem** problem, tessera_error** error);
+/* `count` buffers of sizes[i] bytes that live in the steps [lower[i], upper[i]). `alignments` may
+   be NULL: 1 byte each. */
+TESSERA_API tessera_status tessera_problem_new(size_t count, const int64_t* lower,
+                                               const int64_t* upper, const int64_t* sizes,
+                                               const int64_t* alignments, tessera_problem** problem,
+                                               tessera_error** error);
+/* A copy whose memory of that name has `capacity` bytes. */
+TESSERA_API tessera_status tessera_problem_with_capacity(const tessera_problem* problem,
+                                                         const char* memory, int64_t capacity,
+                                                         tessera_problem** changed,
+                                                         tessera_error** error);
+TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
+TESSERA_API void tessera_problem_free(tessera_problem* problem);
+
+typedef struct tessera_memory_weight {
+  const char* memory;
+  double weight;
+} tessera_memory_weight;
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_allocate_options {
+  size_t size;      /* sizeof(tessera_allocate_options) */
+  int64_t capacity; /* bytes; 0: that of the problem */
+  int32_t minimize; /* not 0: the least peak; where no capacity is stated it is looked for anyway */
+  int32_t threads;
+  uint64_t seed;
+  int64_t budget;       /* of work; 0: the default */
+  double timeout_s;     /* of wall clock; 0: none */
+  int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
+  const tessera_canceller* canceller;
+  /* receives `user` and a line about the progress, from any thread, one at a time */
+  void (*progress)(void* user, const char* line);
+  void* user;
+  const char* engine;     /* this engine alone */
+  int32_t no_explanation; /* not 0: infeasible answers are not explained */
+  int32_t certify;        /* not 0: a proof that nothing fits, or nothing below the least peak */
+  /* which peaks are minimised where there are several memories: weights above 0, or one entry
+     {"relative", 1}, each peak over its lower bound; none: with `minimize` the sum of all */
+  const tessera_memory_weight* peaks;
+  size_t peak_count;
+  double gap_percent; /* a peak this much above the lower bound is low enough */
+} tessera_allocate_options;
+
+/* The peak of one of several memories. */
+typedef struct tessera_memory_peak {
+  size_t size; /* set by the caller: sizeof(tessera_memory_peak) */
+  const char* memory;
+  int64_t peak;        /* bytes */
+  int64_t lower_bound; /* bytes; no placement has a lower peak */
+} tessera_memory_peak;
+
+/* The best allocation that is found, or why there is none, which is no error. `options` may be
+   NULL. */
+TESSERA_API tessera_status tessera_allocate(const tessera_problem* problem,
+                                            const tessera_allocate_options* options,
+                                            tessera_allocation** allocation, tessera_error** error);
+TESSERA_API tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation);
+TESSERA_API const char* tessera_allocation_reason(const tessera_allocation* allocation);
+TESSERA_API const char* tessera_allocation_engine(const tessera_allocation* allocation);
+/* Of an infeasible answer: the few conditions that collide and what would help, in lines. */
+TESSERA_API const char* tessera_allocation_explanation(const tessera_allocation* allocation);
+/* NULL if there is none. It belongs to the allocation. */
+TESSERA_API const tessera_certificate* tessera_allocation_certificate(
+    const tessera_allocation* allocation);
+TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation);
+/* Bytes, in the order of the buffers; NULL if nothing was found. */
+TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
+TESSERA_API int64_t tessera_allocation_peak(const tessera_allocation* allocation);
+TESSERA_API int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation);
+/* Where peaks of several memories were minimised: how many memories there are, each peak, their
+   weighted sum, and what no placement undercuts. Else 0. tessera_allocation_memory gives 1, or 0
+   where `index` is too large. */
+TESSERA_API size_t tessera_allocation_memory_count(const tessera_allocation* allocation);
+TESSERA_API int tessera_allocation_memory(const tessera_allocation* allocation, size_t index,
+                                          tessera_memory_peak* peak);
+TESSERA_API double tessera_allocation_score(const tessera_allocation* allocation);
+TESSERA_API double tessera_allocation_score_bound(const tessera_allocation* allocation);
+/* The allocation as "json", "csv" or "svg". tessera_text_free frees the text. */
+TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* allocation,
+                                                     const char* format, char** text,
+                                                     tessera_error** error);
+TESSERA_API void tessera_allocation_free(tessera_allocation* allocation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TESSERA_C_ALLOCATE_H_ */
