@@ -190,6 +190,10 @@ std::vector<AddressRange> ForbiddenRanges(const Memory& memory, const Buffer& bu
 class Divisor {
  public:
   void Include(Bytes value) { divisor_ = std::gcd(divisor_, value); }
+  void Include(const AddressRange& range) {
+    Include(range.begin);
+    Include(range.end);
+  }
   void IncludePowersOfTwoOnly() { divisor_ &= -divisor_; }
   Bytes Value() const { return std::max<Bytes>(divisor_, 1); }
 
@@ -320,21 +324,15 @@ Bytes GranularityOf(const Problem& problem, const problem::Ladder* ladder, int m
     if (const Bytes alignment = AlignmentOf(problem, buffer); alignment > 1)
       divisor.Include(alignment);
   }
-  for (const problem::Reserved& reserved : home.reserved) {
-    divisor.Include(reserved.range.begin);
-    divisor.Include(reserved.range.end);
-  }
-  for (const problem::Bank& bank : home.banks) {
-    divisor.Include(bank.range.begin);
-    divisor.Include(bank.range.end);
-  }
+  for (const problem::Reserved& reserved : home.reserved) divisor.Include(reserved.range);
+  for (const problem::Bank& bank : home.banks) divisor.Include(bank.range);
   for (const Relation& relation : problem.relations) {
     if (BufferAt(problem, relation.first).memory != memory) continue;
     if (relation.kind == RelationKind::kColocate) divisor.Include(relation.delta);
     if (!NeedsExactStart(problem, relation)) continue;
-    divisor.Include(AlignmentOf(problem, BufferAt(problem, relation.first)));
+    IncludeAlignment(problem, relation.first, divisor);
     if (relation.kind == RelationKind::kSameBank)
-      divisor.Include(AlignmentOf(problem, BufferAt(problem, relation.second)));
+      IncludeAlignment(problem, relation.second, divisor);
   }
   for (const Rule& rule : problem.rules) {
     if (BufferAt(problem, ItemAt(rule, 0).first).memory == memory)
@@ -369,10 +367,9 @@ AddressConstraints FindAddressConstraints(const Problem& problem, const problem:
 
 std::vector<Bytes> LoadOf(const Problem& problem) {
   std::vector<bool> shares(problem.buffers.size(), false);
-  for (const Relation& relation : problem.relations) {
-    if (!MayShare(relation.kind)) continue;
-    shares[static_cast<size_t>(relation.first)] = true;
-    shares[static_cast<size_t>(relation.second)] = true;
+  for (const auto& [first, second] : RelatedPairs(problem, MayShare)) {
+    shares[static_cast<size_t>(first)] = true;
+    shares[static_cast<size_t>(second)] = true;
   }
   struct Change {
     problem::Step step;

@@ -153,11 +153,10 @@ Buffer ReadBuffer(JsonObject& object, const std::vector<Memory>& memories) {
     buffer.memory = ReadReference(memory, memories, "memory");
   buffer.span =
       static_cast<Span>(object.OneOf("span", kSpanWords, static_cast<size_t>(Span::kAny)));
-  for (const JsonValue& bank : object.Items("allowed_banks", Presence::kOptional)) {
-    const std::vector<Bank> none;
+  if (const JsonValue allowed = object.Optional("allowed_banks")) {
     const bool known = static_cast<size_t>(buffer.memory) < memories.size();
-    buffer.allowed_banks.push_back(ReadReference(
-        bank, known ? memories[static_cast<size_t>(buffer.memory)].banks : none, "bank"));
+    buffer.allowed_banks = ReadBankSet(
+        allowed, known ? memories[static_cast<size_t>(buffer.memory)].banks : std::vector<Bank>());
   }
   buffer.offset = ReadOptional(object, "offset", kAddresses);
   buffer.hint = ReadOptional(object, "hint", kAddresses);

@@ -5,13 +5,15 @@
 #include <numeric>
 #include <optional>
 
-#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
 #include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 #include "tessera/search/reasons/query.h"
 
 namespace tessera::search::reasons {
 
+using base::SaturatingAdd;
+using base::SaturatingMul;
 using problem::Bank;
 using problem::Buffer;
 using problem::Bytes;
@@ -136,17 +138,7 @@ Memory KeepMemory(const Query& query, size_t m, const Kept& kept) {
   return memory;
 }
 
-Bytes AddOrMost(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
-
-Bytes TimesOrMost(Bytes a, Bytes b) { return base::CheckedMul(a, b).value_or(base::kMaxTotal); }
-
-Bytes LcmOrMost(Bytes a, Bytes b) { return TimesOrMost(a / std::gcd(a, b), b); }
-
-Bytes PowerAbove(Bytes bytes) {
-  Bytes power = 1;
-  while (power < bytes && power < base::kMaxTotal) power *= 2;
-  return power;
-}
+Bytes LcmOrMost(Bytes a, Bytes b) { return SaturatingMul(a / std::gcd(a, b), b); }
 
 template <typename Visit>
 void ForEachRestriction(const Problem& problem, Visit visit) {
@@ -170,17 +162,17 @@ struct Reach {
   }
   void operator()(const problem::Inside& inside) { end = std::max(end, inside.window.end); }
   void operator()(const problem::Margins& margins) {
-    slack = AddOrMost(AddOrMost(slack, margins.guard.before), margins.guard.after);
+    slack = SaturatingAdd(SaturatingAdd(slack, margins.guard.before), margins.guard.after);
   }
   void operator()(const problem::ModularDistance& difference) {
     period = LcmOrMost(period, difference.modulus);
   }
   void operator()(const problem::FixedDistance& fixed) {
-    slack = AddOrMost(slack, std::abs(fixed.distance));
+    slack = SaturatingAdd(slack, std::abs(fixed.distance));
   }
   void operator()(const problem::FlippedBits& flipped) {
-    period = LcmOrMost(period, PowerAbove(AddOrMost(flipped.bits, 1)));
-    slack = AddOrMost(slack, flipped.bits);
+    period = LcmOrMost(period, problem::NaturalAlignmentOf(SaturatingAdd(flipped.bits, 1)));
+    slack = SaturatingAdd(slack, flipped.bits);
   }
   void operator()(const problem::BankClause& /*clause*/) {}
   void operator()(const problem::OneBankSet& /*one*/) {}
@@ -207,7 +199,7 @@ Bytes PeriodOf(const Problem& problem, int memory, Bytes period) {
 Bytes SlackOf(const Problem& problem, int memory, Bytes slack) {
   for (const Relation& relation : problem.relations) {
     const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
-    if (first.memory == memory) slack = AddOrMost(slack, std::abs(relation.delta));
+    if (first.memory == memory) slack = SaturatingAdd(slack, std::abs(relation.delta));
   }
   return slack;
 }
@@ -380,12 +372,12 @@ Bytes Roomy(const Query& query, int memory) {
   Bytes buffers = 0;
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.memory != memory) continue;
-    if (buffer.offset) room = std::max(room, AddOrMost(*buffer.offset, buffer.size));
-    stack = AddOrMost(stack, buffer.size);
+    if (buffer.offset) room = std::max(room, SaturatingAdd(*buffer.offset, buffer.size));
+    stack = SaturatingAdd(stack, buffer.size);
     ++buffers;
   }
-  stack = AddOrMost(stack, TimesOrMost(buffers + 1, PeriodOf(problem, memory, reach.period)));
-  return AddOrMost(room, problem.rules.empty() ? stack : TimesOrMost(2, stack));
+  stack = SaturatingAdd(stack, SaturatingMul(buffers + 1, PeriodOf(problem, memory, reach.period)));
+  return SaturatingAdd(room, problem.rules.empty() ? stack : SaturatingMul(2, stack));
 }
 
 Query WithCapacity(Query query, int memory, Bytes capacity) {
