@@ -50,8 +50,9 @@ inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointe
                  fmt::format("an index below {}", count));
 }
 
-// Why the rules or the costs of a problem are meaningless, or nullopt. Its memories, buffers and
-// modes are sound. Part of CheckWellFormed (well_formed.h).
+// Why the loops, the rules or the costs of a problem are meaningless, or nullopt. Its memories,
+// buffers and modes are sound. Parts of CheckWellFormed (well_formed.h).
+std::optional<base::Diagnostic> CheckWellFormedLoops(const Problem& problem);
 std::optional<base::Diagnostic> CheckWellFormedRules(const Problem& problem);
 std::optional<base::Diagnostic> CheckWellFormedCosts(const Problem& problem);
 
