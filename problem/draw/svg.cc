@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "tessera/base/text.h"
 #include "tessera/problem/draw/pictures.h"
+#include "tessera/problem/draw/svg_labels.h"
 #include "tessera/problem/explanation.h"
 
 namespace tessera::problem::draw {
@@ -28,53 +28,12 @@ constexpr double kBar = 6;     // at the left of the banks of a set
 constexpr double kStrip = 18;  // a row of loops, modes or the legend
 constexpr double kTitle = 30;
 constexpr double kAxis = 44;
-constexpr double kLetter = 6.2;  // mean advance of the 10 pixel font
 
 constexpr std::array<std::string_view, 10> kColours = {"#8ecae6", "#ffb703", "#a7c957", "#e5989b",
                                                        "#b8a1d9", "#76c7b7", "#f4a261", "#c9ada7",
                                                        "#90a8ed", "#d4d06a"};
 constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", "#dcefd9",
                                                           "#f3d9e3"};
-
-// An address on an axis with ticks `tick` apart. All labels of the axis use one unit.
-std::string AddressLabel(Bytes address, Bytes tick) {
-  if (tick % 1024 == 0) return fmt::format("{} KiB", address / 1024);
-  return fmt::format("{}", address);
-}
-
-// As much of the text as fits into `width`, or nothing if the rest would not be readable.
-std::string Fit(std::string_view whole, double width) {
-  std::string text = base::Printable(whole);
-  const auto letters = static_cast<size_t>(std::max(0.0, (width - 4) / kLetter));
-  if (text.size() <= letters) return text;
-  if (letters < 3) return "";
-  return std::string(base::Shortened(text, letters - 1)) + "…";
-}
-
-// The smallest value of 1, 2 or 5 times a power of ten (a power of two for bytes) that makes at
-// most `most` ticks.
-int64_t TickOf(int64_t extent, int64_t most, bool binary) {
-  int64_t tick = 1;
-  for (int i = 0; extent / tick > most; ++i) {
-    if (binary) {
-      tick *= 2;
-    } else {
-      tick = i % 3 == 1 ? tick / 2 * 5 : tick * 2;
-    }
-  }
-  return tick;
-}
-
-// The distinct roles in the order of their first appearance. Colours follow this order.
-std::vector<std::string_view> RolesOf(const Problem& problem) {
-  std::vector<std::string_view> roles;
-  for (const Buffer& buffer : problem.buffers) {
-    if (buffer.role.empty() || std::find(roles.begin(), roles.end(), buffer.role) != roles.end())
-      continue;
-    roles.emplace_back(buffer.role);
-  }
-  return roles;
-}
 
 class Drawing {
  public:
@@ -120,19 +79,6 @@ class Drawing {
     return std::any_of(
         problem_.buffers.begin(), problem_.buffers.end(),
         [memory](const Buffer& buffer) { return static_cast<size_t>(buffer.memory) == memory; });
-  }
-
-  // Loops with their nesting depth, outermost 0.
-  static std::vector<std::pair<Loop, int>> LoopsByDepth(const Problem& problem) {
-    std::vector<std::pair<Loop, int>> loops;
-    for (const Loop& loop : problem.loops) {
-      const auto depth =
-          std::count_if(problem.loops.begin(), problem.loops.end(), [&](const Loop& outer) {
-            return outer.begin <= loop.begin && loop.end <= outer.end && !(outer == loop);
-          });
-      loops.emplace_back(loop, static_cast<int>(depth));
-    }
-    return loops;
   }
 
   template <typename... Args>
@@ -201,13 +147,6 @@ class Drawing {
     y += kMapHeight + 2;
     if (index < allocation_.modes.size() && !allocation_.modes[index].empty()) DrawModes(index, y);
     DrawSteps(y);
-  }
-
-  // "; bank_groups: b0 b1 | b2 b3", or nothing.
-  static std::string BankSetsIn(const Memory& memory) {
-    std::string text;
-    for (const std::string& line : DescribeBankSets(memory)) text += "; " + line;
-    return text;
   }
 
   void DrawLoops(double& y) {
@@ -290,7 +229,8 @@ class Drawing {
       const Bytes offset = allocation_.offsets[i];
       const double top = Y(offset + buffer.size);
       const double height = Y(offset) - top;
-      Put("<g><title>{}</title>", EscapeMarkup(TooltipOf(i)));
+      Put("<g><title>{}</title>",
+          EscapeMarkup(TooltipOf(problem_.buffers[i], allocation_.offsets[i])));
       for (const Lifespan& life : buffer.lifespans) {
         const double width = X(life.upper) - X(life.lower);
         // An outline would hide a rectangle of only one or two pixels.
@@ -339,18 +279,6 @@ class Drawing {
           EscapeMarkup(caption.substr(indent)));
       y += kStrip - 2;
     }
-  }
-
-  std::string TooltipOf(size_t i) const {
-    const Buffer& buffer = problem_.buffers[i];
-    std::string text = buffer.id;
-    if (!buffer.name.empty()) text += fmt::format(" ({})", buffer.name);
-    if (!buffer.role.empty()) text += fmt::format(", {}", buffer.role);
-    text += fmt::format(": {} bytes at [{}, {}), lives", buffer.size, allocation_.offsets[i],
-                        allocation_.offsets[i] + buffer.size);
-    for (const Lifespan& life : buffer.lifespans)
-      text += fmt::format(" [{}, {})", life.lower, life.upper);
-    return text;
   }
 
   void DrawModes(size_t memory, double& y) {
