@@ -46,21 +46,6 @@
 namespace tessera::graph::tiling {
 namespace {
 
-// In the order in which they are visited.
-std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
-  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
-  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
-  std::vector<ops::Box> strips;
-  for (const ops::Extent& images : PartsOf(output, tile, batch)) {
-    for (const ops::Extent& part : PartsOf(output, tile, columns)) {
-      ops::Box& strip = strips.emplace_back(ops::WholeBox(output));
-      if (batch) strip[*batch] = images;
-      if (columns) strip[*columns] = part;
-    }
-  }
-  return strips;
-}
-
 class SweepByStrips {
  public:
   SweepByStrips(const Graph& graph, Interval interval, const Propagation& propagation,
@@ -70,7 +55,7 @@ class SweepByStrips {
         interval_(interval),
         across_batch_(across_batch),
         propagation_(propagation),
-        tiles_(BoxesOf(propagation.ShapeOf(propagation.LastSlot()), tile)),
+        tiles_(BoxesOfStrips(propagation.ShapeOf(propagation.LastSlot()), tile)),
         strip_(PartsOf(propagation.ShapeOf(propagation.LastSlot()), tile,
                        AxisOf(propagation.ShapeOf(propagation.LastSlot()), Axis::kRows))
                    .size()),
@@ -139,18 +124,6 @@ class SweepByStrips {
 
   // To be called for each visit of all tiles. Returns false from the stop on.
   bool Continues() { return work_.Continues(subgraph_.tiles); }
-
-  static std::vector<ops::Box> BoxesOf(const Shape& output, const TileShape& tile) {
-    const size_t rows = *AxisOf(output, Axis::kRows);
-    std::vector<ops::Box> boxes;
-    for (const ops::Box& strip : AllStrips(output, tile)) {
-      for (const ops::Extent& part : PartsOf(output, tile, rows)) {
-        boxes.push_back(strip);
-        boxes.back()[rows] = part;
-      }
-    }
-    return boxes;
-  }
 
   bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }
 

@@ -4,8 +4,39 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/graph/tiling/propagation.h"
+#include "tessera/graph/tiling/row_structure.h"
 
 namespace tessera::graph::tiling {
+namespace {
+
+// In the order in which they are visited.
+std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
+  const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
+  const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);
+  std::vector<ops::Box> strips;
+  for (const ops::Extent& images : PartsOf(output, tile, batch)) {
+    for (const ops::Extent& part : PartsOf(output, tile, columns)) {
+      ops::Box& strip = strips.emplace_back(ops::WholeBox(output));
+      if (batch) strip[*batch] = images;
+      if (columns) strip[*columns] = part;
+    }
+  }
+  return strips;
+}
+
+}  // namespace
+
+std::vector<ops::Box> BoxesOfStrips(const Shape& output, const TileShape& tile) {
+  const size_t rows = *AxisOf(output, Axis::kRows);
+  std::vector<ops::Box> boxes;
+  for (const ops::Box& strip : AllStrips(output, tile)) {
+    for (const ops::Extent& part : PartsOf(output, tile, rows)) {
+      boxes.push_back(strip);
+      boxes.back()[rows] = part;
+    }
+  }
+  return boxes;
+}
 
 bool ForEachTile(const Graph& graph, Interval interval, const TileShape& tile,
                  const base::Stop* stop, const std::function<void(const TileBoxes&)>& visit) {

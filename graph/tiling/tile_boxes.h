@@ -30,4 +30,7 @@ bool ForEachTileKeepingRows(const Graph& graph, Interval interval, const TileSha
                             bool across_batch, const base::Stop* stop,
                             const std::function<void(const TileBoxes&)>& visit);
 
+// The boxes of all tiles of an output that has rows, strip by strip.
+std::vector<ops::Box> BoxesOfStrips(const Shape& output, const TileShape& tile);
+
 }  // namespace tessera::graph::tiling
