@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/text.h"
+#include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/yaml/tensors.h"
 
 // One reader for the attributes of every kind: graph/ops/ lists the keys of a kind with the places
@@ -170,6 +172,24 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
                           std::to_string(operands) + " inputs",
                       "one for each input, and at least one");
   }
+}
+
+// What an activation function makes of indices may have any type.
+void CheckIndices(const YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
+                  base::DataType type) {
+  const auto greatest = ops::GreatestIndexOf(op, operands.front());
+  if (!greatest || !op.activation.empty()) return;
+  if (ops::HoldsIndex(type, *greatest)) return;
+  std::vector<std::string_view> names;
+  for (const std::string_view name : base::DataTypeNames()) {
+    if (ops::HoldsIndex(*base::ParseDataType(name), *greatest)) names.push_back(name);
+  }
+  const YamlNode stated = entry.Maybe("dtype");
+  (stated ? stated : entry.At("result"))
+      .Complain("operator " + InQuotes(op.id) + " makes indices up to " +
+                    std::to_string(*greatest) + " of dtype " + std::string(base::NameOf(type)),
+                (stated ? "one of " : "a dtype of the operator, one of ") + base::Join(names),
+                "the smallest is dtype: " + std::string(names.front()));
 }
 
 void ReadMeasured(const YamlNode& entry, const Shape& made, Operator& op) {

@@ -20,6 +20,10 @@ void ReadAttributes(const base::YamlNode& entry, size_t operands, Operator& op,
 void CheckAccesses(const base::YamlNode& entry, const Operator& op,
                    const std::vector<Shape>& operands, const std::vector<Tensor>& made);
 
+// Complains if the data type of the result cannot hold the indices that the operator makes.
+void CheckIndices(const base::YamlNode& entry, const Operator& op,
+                  const std::vector<Shape>& operands, base::DataType type);
+
 // Reads what was measured of tiles of an operator whose first output has this shape.
 void ReadMeasured(const base::YamlNode& entry, const Shape& made, Operator& op);
 

@@ -63,7 +63,6 @@ class NetworkReader {
   void ReadOperator(OperatorDraft& draft);
   void ReadGrownShape(OperatorDraft& draft);
   void InferOutput(OperatorDraft& draft);
-  void CheckIndices(const OperatorDraft& draft) const;
   void CheckTotals(const OperatorDraft& draft);
   void AddMacs(const OperatorDraft& draft, std::optional<int64_t> macs);
   void AddImplicitWeights();
@@ -288,28 +287,10 @@ void NetworkReader::InferOutput(OperatorDraft& draft) {
         ops::ToText(*shape));
   }
   draft.made.front().shape = features_[draft.made.front().id] = *shape;
-  CheckIndices(draft);
+  CheckIndices(draft.entry, draft.op, draft.operand_shapes, draft.made.front().type);
   draft.own_weight = ops::WeightShapeOf(draft.op, draft.operand_shapes, *shape);
   draft.weight_type = ReadType(draft.entry.Maybe("weights_dtype"), default_type_);
   CheckTotals(draft);
-}
-
-// Indices must fit into their data type. What an activation function makes of them may have any.
-void NetworkReader::CheckIndices(const OperatorDraft& draft) const {
-  const auto greatest = ops::GreatestIndexOf(draft.op, draft.operand_shapes.front());
-  if (!greatest || !draft.op.activation.empty()) return;
-  const base::DataType type = draft.made.front().type;
-  if (ops::HoldsIndex(type, *greatest)) return;
-  std::vector<std::string_view> names;
-  for (const std::string_view name : base::DataTypeNames()) {
-    if (ops::HoldsIndex(*base::ParseDataType(name), *greatest)) names.push_back(name);
-  }
-  const YamlNode stated = draft.entry.Maybe("dtype");
-  (stated ? stated : draft.entry.At("result"))
-      .Complain("operator " + InQuotes(draft.op.id) + " makes indices up to " +
-                    std::to_string(*greatest) + " of dtype " + std::string(base::NameOf(type)),
-                (stated ? "one of " : "a dtype of the operator, one of ") + base::Join(names),
-                "the smallest is dtype: " + std::string(names.front()));
 }
 
 // Elements are bounded by 2^56 here; the work per element is not.
