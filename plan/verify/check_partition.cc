@@ -17,9 +17,7 @@
 namespace tessera::plan::verify {
 namespace {
 
-// Beyond these limits a plan is refused: sums over tiles could exceed 64 bits, and checking would
-// not end.
-constexpr int64_t kMostElements = int64_t{1} << 40;
+// Beyond this limit a plan is refused: checking would not end.
 constexpr int64_t kMostTiles = int64_t{1} << 20;
 
 class PartitionCheck {
@@ -28,8 +26,7 @@ class PartitionCheck {
 
   void Run() {
     CheckProfile();
-    CheckTensors();
-    CheckOperators();
+    CheckNetwork(plan_.network, findings_);
     if (!findings_.Empty()) return;
     CheckAssignment(plan_, findings_);
     CheckCoverage();
@@ -54,10 +51,6 @@ class PartitionCheck {
     return plan_.network.tensors[static_cast<size_t>(tensor)];
   }
 
-  bool IsTensor(int tensor) const {
-    return tensor >= 0 && static_cast<size_t>(tensor) < plan_.network.tensors.size();
-  }
-
   void CheckProfile() {
     const auto memories = static_cast<int>(plan_.profile.memories.size());
     const auto exists = [&](int memory) { return memory >= 0 && memory < memories; };
@@ -72,66 +65,6 @@ class PartitionCheck {
       return;
     }
     findings_.Note(ViolationKind::kMemory, "the profile names memories that it does not have");
-  }
-
-  void CheckTensors() {
-    for (const graph::Tensor& tensor : plan_.network.tensors) {
-      int64_t elements = 1;
-      for (const int64_t extent : tensor.shape) {
-        elements = extent < 1 ? 0 : base::CheckedMul(elements, extent).value_or(0);
-      }
-      if (elements >= 1 && elements <= kMostElements) continue;
-      findings_.Note(
-          ViolationKind::kNetwork,
-          fmt::format("tensor '{}' has a shape of [{}]", tensor.id, fmt::join(tensor.shape, ", ")));
-    }
-  }
-
-  // An operator may read only tensors that are made before it. Each tensor except state is made
-  // once.
-  void CheckOperators() {
-    for (const graph::Tensor& tensor : plan_.network.tensors) {
-      const bool of_state =
-          tensor.next_of < 0 || (IsTensor(tensor.next_of) &&
-                                 plan_.network.tensors[static_cast<size_t>(tensor.next_of)].state);
-      if (!of_state || (tensor.next_of >= 0 && !tensor.network_output))
-        findings_.Note(ViolationKind::kNetwork,
-                       fmt::format("tensor '{}' follows no state", tensor.id));
-    }
-    std::vector<int> maker(plan_.network.tensors.size(), -1);
-    for (const graph::Operator& op : plan_.network.operators) {
-      for (const auto* list : {&op.inputs, &op.weights, &op.outputs}) {
-        if (!std::all_of(list->begin(), list->end(),
-                         [&](int tensor) { return IsTensor(tensor); })) {
-          findings_.Note(ViolationKind::kNetwork,
-                         fmt::format("operator '{}' names no tensor", op.id));
-          return;
-        }
-      }
-      if (op.outputs.empty()) {
-        findings_.Note(ViolationKind::kNetwork, fmt::format("operator '{}' makes nothing", op.id));
-      }
-    }
-    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
-      for (const int output : plan_.network.operators[i].outputs) {
-        int& first = maker[static_cast<size_t>(output)];
-        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(output)];
-        if ((first >= 0 && !tensor.state) || tensor.constant || tensor.network_input) {
-          findings_.Note(ViolationKind::kNetwork,
-                         fmt::format("tensor '{}' may not be made here", tensor.id));
-        }
-        first = static_cast<int>(i);
-      }
-    }
-    for (size_t i = 0; i < plan_.network.operators.size(); ++i) {
-      for (const int input : plan_.network.operators[i].inputs) {
-        const graph::Tensor& tensor = plan_.network.tensors[static_cast<size_t>(input)];
-        if (tensor.state || maker[static_cast<size_t>(input)] < static_cast<int>(i)) continue;
-        findings_.Note(ViolationKind::kNetwork,
-                       fmt::format("operator '{}' reads '{}' before it is made",
-                                   plan_.network.operators[i].id, tensor.id));
-      }
-    }
   }
 
   void CheckCoverage() {
@@ -167,7 +100,7 @@ class PartitionCheck {
   void CheckKept(const std::vector<Users>& users) {
     int before = -1;
     for (const int tensor : plan_.kept) {
-      if (!IsTensor(tensor) || tensor <= before) {
+      if (!HasTensor(plan_.network, tensor) || tensor <= before) {
         findings_.Note(ViolationKind::kPolicy,
                        "the tensors kept on chip are no ascending list of tensors");
         return;

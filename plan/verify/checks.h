@@ -13,6 +13,12 @@
 
 namespace tessera::plan::verify {
 
+// Whether this is the index of a tensor.
+bool HasTensor(const graph::Graph& network, int tensor);
+
+// Checks that tensors have shapes, and that operators read what was made before them.
+void CheckNetwork(const graph::Graph& network, Findings& findings);
+
 // Checks that the network is sound, that the subgraphs cover each operator once and in order, and
 // that profile and shapes allow each tile and policy. A program can be derived only if there are no
 // findings.

@@ -14,6 +14,7 @@
 #include "tessera/plan/verify/output_blocks.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
+#include "tessera/plan/verify/work_count.h"
 
 // The cost of one tile, independent of concurrent work: docs/program.md, Costs.
 namespace tessera::plan::verify {

@@ -12,10 +12,10 @@
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
-#include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/in_place.h"
 #include "tessera/plan/verify/program_trace.h"
 #include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/work_count.h"
 #include "tessera/problem/problem.h"
 
 namespace tessera::plan::verify {

@@ -9,6 +9,7 @@
 #include "tessera/plan/index_box.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
+#include "tessera/plan/verify/work_count.h"
 
 namespace tessera::plan::verify {
 namespace {

@@ -8,6 +8,7 @@
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/in_place.h"
+#include "tessera/plan/verify/work_count.h"
 
 // A tile is visited twice. First tensor by tensor: data that crosses between the tile memory and
 // the tensor's home, by transfer or by direct access of an engine, counts once, regardless of the

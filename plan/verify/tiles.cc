@@ -66,7 +66,9 @@ class Propagation {
   Tile Run(const Box& box) const {
     Tile tile = Begin(box);
     for (int i = interval_.last; i >= interval_.first; --i) {
-      Ask(network_.operators[static_cast<size_t>(i)], tile);
+      const Operator& op = network_.operators[static_cast<size_t>(i)];
+      WantWhole(op, tile);
+      Ask(op, graph::OperandShapesOf(network_, op), Box(tile.needs[op.outputs.front()]), tile);
     }
     return tile;
   }
@@ -94,12 +96,7 @@ class Propagation {
       for (Tile& tile : tiles) WantWhole(op, tile);
       for (const int output : op.outputs) Settle(output, one_image, strips);
       const graph::ops::OperandShapes inputs = graph::OperandShapesOf(network_, op);
-      for (Tile& tile : tiles) {
-        for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
-          Enclose(tile.needs[op.inputs[operand]],
-                  NeedOf(network_, op, inputs, operand, tile.makes[op.outputs.front()]));
-        }
-      }
+      for (Tile& tile : tiles) Ask(op, inputs, tile.makes[op.outputs.front()], tile);
     }
     for (const int tensor : touched_) {
       // is read before it is made
@@ -265,10 +262,9 @@ class Propagation {
     for (const int output : op.outputs) tile.needs[output] = WholeOf(ShapeOf(network_, output));
   }
 
-  void Ask(const Operator& op, Tile& tile) const {
-    WantWhole(op, tile);
-    const Box output = tile.needs[op.outputs.front()];
-    const graph::ops::OperandShapes inputs = graph::OperandShapesOf(network_, op);
+  // Adds what the operator reads to make that part of its first output.
+  void Ask(const Operator& op, const graph::ops::OperandShapes& inputs, const Box& output,
+           Tile& tile) const {
     for (size_t operand = 0; operand < op.inputs.size(); ++operand) {
       Enclose(tile.needs[op.inputs[operand]], NeedOf(network_, op, inputs, operand, output));
     }

@@ -9,8 +9,8 @@
 #include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/plan/index_box.h"
-#include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/tiles.h"
+#include "tessera/plan/verify/work_count.h"
 
 // Compares the regions of plan/verify with the oracle of elements and with graph/, on random graphs
 // of every kind of operator.

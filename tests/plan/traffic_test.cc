@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/work_count.h"
 
 namespace tessera::plan {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"

@@ -14,6 +14,7 @@
 #include "tessera/plan/verify/infeasibility/late_constants.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
+#include "tessera/plan/verify/work_count.h"
 
 // The least work, traffic and time of all plans. Every plan makes the box of each tensor that
 // surely reaches an output (FindNeeded). So an operator takes at least the time of its arithmetic
