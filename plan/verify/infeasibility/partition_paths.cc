@@ -43,11 +43,6 @@ bool Precedes(const graph::Interval& a, const graph::Interval& b) {
   return std::tie(a.first, a.last) < std::tie(b.first, b.last);
 }
 
-Sums Added(Sums a, const Sums& b) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-  return a;
-}
-
 }  // namespace
 
 Passage::Passage(const Plan& question, std::span<const int> order, int64_t room, Shared& shared,
@@ -260,22 +255,10 @@ bool Passage::FindCheapestUnknown(const Path& path) {
   return FindConfigs(*cheapest);
 }
 
-// What follows may make up for the excess of a part.
-bool Passage::IsWithinLimits(const Sums& sums, Sum sum) const {
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (IsExcess(i) && sum == Sum::kOfPart) continue;
-    if (limits_[i] && IsBeyond(sums[i], *limits_[i])) return false;
-  }
-  return true;
-}
-
 // Adds the label if no label before it is at most as high in every limited metric and in work.
 bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   const auto is_as_low = [this](const Label& a, const Label& b) {
-    for (size_t i = 0; i < limits_.size(); ++i) {
-      if (limits_[i] && a.sums[i] > b.sums[i]) return false;
-    }
-    return a.work <= b.work;
+    return AreAsLow(limits_, a.sums, b.sums) && a.work <= b.work;
   };
   if (std::any_of(labels.begin(), labels.end(),
                   [&](const Label& each) { return is_as_low(each, label); }))
@@ -312,7 +295,8 @@ bool Passage::Follow(const Arc& arc, const Label& before, std::vector<Label>& la
   const auto add = [&](size_t config, const Sums& sums, int64_t work) {
     const Label label = {Added(before.sums, sums), &arc, config, &before, before.work + work};
     const bool whole = arc.to.cut == static_cast<int>(order_.size());
-    if (IsWithinLimits(label.sums, whole ? Sum::kOfWhole : Sum::kOfPart) && AddLabel(labels, label))
+    if (AreWithin(limits_, label.sums, whole ? SumOf::kWhole : SumOf::kPart) &&
+        AddLabel(labels, label))
       ++labels_;
   };
   if (!arc.choices->configs) {
@@ -375,7 +359,7 @@ bool Passage::Fail(const CutState& state, const Sums& sums, Path& path) {
       TestedConfig& tested = (*arc.choices->configs)[config];
       const Sums here = Added(sums, tested.config.sums);
       if (tested.placing == Placing::kImpossible ||
-          !IsWithinLimits(Added(here, rest->second), Sum::kOfWhole))
+          !AreWithin(limits_, Added(here, rest->second), SumOf::kWhole))
         continue;
       if (stop_.Requested()) return GiveUp("time ended");
       if (!Test(arc, tested)) continue;

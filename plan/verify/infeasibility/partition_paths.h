@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
+#include "tessera/plan/verify/infeasibility/sums.h"
 #include "tessera/plan/verify/infeasibility/tile_configs.h"
 
 // The paths through one order of the operators, from the first cut to the last.
@@ -96,8 +96,6 @@ class Passage {
   std::optional<Path> FindPath();
   bool Follow(const Arc& arc, const Label& before, std::vector<Label>& labels);
   bool AddLabel(std::vector<Label>& labels, const Label& label) const;
-  enum class Sum : uint8_t { kOfPart, kOfWhole };
-  bool IsWithinLimits(const Sums& sums, Sum sum) const;
   bool Test(const Arc& arc, TestedConfig& tested);
   bool AllProgramsFail();
   bool Fail(const CutState& state, const Sums& sums, Path& path);
@@ -111,7 +109,7 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
-  const std::array<std::optional<double>, std::tuple_size_v<Sums>> limits_;
+  const SumLimits limits_;
   // whether a state has a next value: then the order before an interval matters
   bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;

@@ -12,6 +12,7 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
+#include "tessera/plan/verify/infeasibility/least_tiles.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
@@ -57,16 +58,10 @@
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
-using hw_profiles::HaloStorage;
 using hw_profiles::Tiling;
 
 // How the output may be cut.
 enum class Cut : uint8_t { kOneTile, kTwoTiles, kMoreTiles };
-
-bool MayKeepRows(const Tiling& tiling) {
-  return std::any_of(tiling.halo.begin(), tiling.halo.end(),
-                     [](HaloStorage halo) { return halo != HaloStorage::kRecompute; });
-}
 
 bool IsIn(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -136,18 +131,17 @@ class OrderedSubgraph {
   Need Find() {
     const Box output = WholeOf(graph::ShapeOf(plan_.network, tiled_));
     Need least = MostFor(output, Cut::kOneTile);
-    FindCuts();
-    if (std::none_of(units_.begin(), units_.end(), [](int64_t unit) { return unit > 0; }))
-      return least;
+    const LeastTiles tiles(plan_, users_, subgraph_.interval);
+    if (!tiles.AreSeveral()) return least;
     const bool is_alone = subgraph_.interval.first == subgraph_.interval.last;
     if (crossing_.bytes > enough_ && !is_alone) {
       LowerTo(least, crossing_);
       return least;
     }
-    LowerTo(least, MoreTiles(output));
+    LowerTo(least, MoreTiles(tiles));
     const Tiling& tiling = plan_.profile.tiling;
     for (size_t axis = 0; axis < output.size(); ++axis) {
-      if (units_[axis] == 0 || tiling.dma != hw_profiles::DmaSteps::kDoubleBuffered) continue;
+      if (!tiles.Cuts(axis) || tiling.dma != hw_profiles::DmaSteps::kDoubleBuffered) continue;
       Box half = output;
       half[axis].end = base::CeilDiv(output[axis].end, int64_t{2});
       LowerTo(least, MostFor(half, Cut::kTwoTiles));
@@ -208,59 +202,10 @@ class OrderedSubgraph {
     parts_.push_back(std::move(part));
   }
 
-  // By axis of the output the unit of its cuts, 0 where there may be none.
-  void FindCuts() {
-    const graph::Shape& shape = graph::ShapeOf(plan_.network, tiled_);
-    units_.assign(shape.size(), 0);
-    if (IsOnHost(plan_, subgraph_.interval)) return;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      for (const hw_profiles::AxisGranularity& offered : plan_.profile.tiling.axes) {
-        const bool cuts =
-            MeaningOf(shape.size(), axis) == offered.axis && offered.granularity < shape[axis];
-        if (!cuts || !MayCut(plan_.network, users_, subgraph_.interval, axis)) continue;
-        const int64_t known = units_[axis];
-        units_[axis] = known == 0 ? offered.granularity : std::min(known, offered.granularity);
-      }
-    }
-  }
-
-  // The unit that contains an index, or all of the axis if it is not cut.
-  Range UnitAround(size_t axis, int64_t index, int64_t extent) const {
-    const int64_t unit = units_[axis];
-    if (unit == 0) return {0, extent};
-    const int64_t begin = index / unit * unit;
-    return {begin, std::min(begin + unit, extent)};
-  }
-
-  // The least tile around the middle of the output; `from_top`: around the middle of its first row.
-  Box TileAround(const Box& output, bool from_top) const {
-    Box tile = output;
-    for (size_t axis = 0; axis < output.size(); ++axis) {
-      const bool is_rows = MeaningOf(output.size(), axis) == base::Axis::kRows;
-      const int64_t index = from_top && is_rows ? 0 : output[axis].end / 2;
-      tile[axis] = UnitAround(axis, index, output[axis].end);
-    }
-    return tile;
-  }
-
-  // The first tile of a strip. Only rows, the batch and, if padding is implicit, columns are cut.
-  Box TopOfStrip(const Box& output) const {
-    Box tile = TileAround(output, true);
-    for (size_t axis = 0; axis < output.size(); ++axis) {
-      const auto name = MeaningOf(output.size(), axis);
-      const bool divides = name == base::Axis::kRows || name == base::Axis::kBatch ||
-                           (name == base::Axis::kColumns && plan_.profile.tiling.implicit_padding);
-      if (!divides) tile[axis] = output[axis];
-    }
-    return tile;
-  }
-
-  Need MoreTiles(const Box& output) {
-    Need need = MostFor(TileAround(output, false), Cut::kMoreTiles);
-    RaiseTo(need, MostFor(TileAround(output, true), Cut::kMoreTiles));
-    const auto rows = RowAxisOf(output.size());
-    if (rows && units_[*rows] > 0 && MayKeepRows(plan_.profile.tiling))
-      LowerTo(need, MostFor(TopOfStrip(output), Cut::kMoreTiles));
+  Need MoreTiles(const LeastTiles& tiles) {
+    Need need = MostFor(tiles.AroundMiddle(), Cut::kMoreTiles);
+    RaiseTo(need, MostFor(tiles.AroundTop(), Cut::kMoreTiles));
+    if (tiles.MayKeepRows()) LowerTo(need, MostFor(tiles.TopOfStrip(), Cut::kMoreTiles));
     return need;
   }
 
@@ -392,7 +337,6 @@ class OrderedSubgraph {
   int64_t always_;  // there at every step
   Need crossing_;   // whole, of all that enters, leaves or passes, and the constants
   std::vector<Part> parts_;
-  std::vector<int64_t> units_;
   int64_t work_ = 0;
 };
 

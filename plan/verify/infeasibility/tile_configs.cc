@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -50,27 +49,6 @@ Subgraph AsOneTile(const graph::Graph& network, graph::Interval interval) {
   return subgraph;
 }
 
-bool IsWorkKnown(const graph::Graph& network) {
-  return std::none_of(network.operators.begin(), network.operators.end(), graph::HasUnknownWork);
-}
-
-Sums SumsOf(const Metrics& metrics, const Plan& question) {
-  constexpr double kRounding = 1e-9;
-  const auto limits = LimitsOfSums(question);
-  Sums sums = {};
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (!limits[i]) continue;
-    if (!IsExcess(i)) {
-      sums[i] = ValueOf(metrics, *kSummedMetrics[i]);
-      continue;
-    }
-    const Metric& ratio = *kRatioMetrics[i - kSummedMetrics.size()];
-    const double most = question.objective.limits.at(std::string(ratio.name));
-    sums[i] = ExcessOf(metrics, ratio, most * (1 + kRounding));
-  }
-  return sums;
-}
-
 void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset) {
   for (problem::Buffer& buffer : problem.buffers) {
     if (buffer.id == id) buffer.offset = offset;
@@ -78,28 +56,6 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 }
 
 }  // namespace
-
-Sums LeastSums() {
-  Sums sums = {};
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
-  }
-  return sums;
-}
-
-std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Plan& question) {
-  const bool known = IsWorkKnown(question.network);
-  const std::map<std::string, double>& given = question.objective.limits;
-  std::array<std::optional<double>, std::tuple_size_v<Sums>> limits;
-  for (size_t i = 0; i < limits.size(); ++i) {
-    const Metric& metric =
-        IsExcess(i) ? *kRatioMetrics[i - kSummedMetrics.size()] : *kSummedMetrics[i];
-    const auto limit = given.find(std::string(metric.name));
-    if (limit != given.end() && (known || !IsExcess(i)))
-      limits[i] = IsExcess(i) ? 0 : limit->second;
-  }
-  return limits;
-}
 
 SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
                                  const base::Stop& stop)

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -13,26 +12,12 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
+#include "tessera/plan/verify/infeasibility/sums.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/problem/problem.h"
 
 // All possible forms of one subgraph, by enumeration: every tile, every policy.
 namespace tessera::plan::verify::infeasibility {
-
-// Values that add up over subgraphs: those of kSummedMetrics, then of kRatioMetrics the excess over
-// the limit (ExcessOf), which may be negative. 0 without a limit, so that configurations do not
-// differ in it.
-using Sums = std::array<double, kSummedMetrics.size() + kRatioMetrics.size()>;
-
-// The limit of each of them; 0 for an excess. A ratio has none if some work is unknown: the latency
-// is then a lower bound, and the ratio may be less than it seems.
-std::array<std::optional<double>, std::tuple_size_v<Sums>> LimitsOfSums(const Plan& question);
-
-// Those of any configuration.
-Sums LeastSums();
-
-// Whether the number is that of an excess.
-constexpr bool IsExcess(size_t sum) { return sum >= kSummedMetrics.size(); }
 
 // One tile configuration of an interval.
 struct SubgraphConfig {
