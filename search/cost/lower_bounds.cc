@@ -17,9 +17,9 @@
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/engine_passes.h"
 #include "tessera/search/cost/late_constants.h"
 #include "tessera/search/cost/simulator.h"
-#include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
 // A bound for every tile and policy: the cost of one tile of the whole output, counting only the
@@ -33,11 +33,8 @@
 // An operator takes the longer of its arithmetic and its use of the tile memory's port. If the
 // interval is cut further, inner tensors become boundary tensors, and where engines may read or
 // write those in their home, the port is not certain. Some constants arrive late
-// (late_constants.cc). As one subgraph the interval gets its constants under one of few policies:
-//
-//    resident   | all constants | op 0 | op 1 | op 2 |
-//    streamed   | w0 | op 0     | op 1     | op 2    |     an operator takes at least the time of
-//                    | w1       | w2       |               concurrent arrivals
+// (late_constants.cc). As one subgraph the interval gets its constants under one of few policies
+// (engine_passes.cc).
 namespace tessera::search::cost {
 namespace {
 
@@ -83,15 +80,13 @@ class Bound {
         dma_(profile.memories.size()),
         touched_(profile.memories.size()) {}
 
-  // What does not depend on the kept tensors. `weights`: the weight policies that the interval may
-  // have as one subgraph.
+  // What does not depend on the kept tensors.
   std::vector<SubgraphBounds::Operator> FindOperators() const {
     std::vector<SubgraphBounds::Operator> operators;
     for (int op = interval_.first; op <= interval_.last; ++op)
       operators.push_back(FindOperator(op));
     return operators;
   }
-  SubgraphBounds::Weights FindWeights(hw_profiles::WeightPolicy policy) const;
 
   plan::Metrics Find(std::span<const SubgraphBounds::Operator> operators,
                      std::span<const LoadedOnce> constants,
@@ -112,19 +107,11 @@ class Bound {
   }
 
  private:
-  // The certain engine cycles of one operator, and its traffic over the tile memory's port.
-  struct Engine {
-    int64_t arithmetic = 0;
-    Touched touched;             // without constants
-    int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy
-    bool all = false;            // it reads and makes all, constants included
-  };
-
   const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
   const graph::tiling::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   SubgraphBounds::Operator FindOperator(int index) const;
-  Engine AddOperator(int index, const SubgraphBounds::Operator& its);
+  CertainWork AddOperator(int index, const SubgraphBounds::Operator& its);
   // In some order of the operators, because bounds hold for all orders.
   std::optional<size_t> GrowthOf(const graph::Operator& op) const {
     return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
@@ -143,8 +130,6 @@ class Bound {
   void AddConstants(std::span<const LoadedOnce> constants);
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
   void AddLatency(std::span<const SubgraphBounds::Weights> weights);
-  std::vector<int64_t> EnginePasses() const;
-  int64_t EnginePass(const SubgraphBounds::Weights& weights) const;
 
   const graph::Graph& graph_;
   const Profile& profile_;
@@ -154,11 +139,11 @@ class Bound {
   const std::vector<graph::Usage>& usages_;
   const Coverage& coverage_;
   bool divides_channels_;
-  std::vector<char> on_host_;     // parallel to the interval's operators
-  std::vector<Engine> engine_;    // parallel to the interval's operators
-  std::vector<Touched> ports_;    // bytes over each off-chip memory's port
-  std::vector<Touched> dma_;      // the part of them that only DMA can move
-  std::vector<Touched> touched_;  // bytes for energy
+  std::vector<char> on_host_;        // parallel to the interval's operators
+  std::vector<CertainWork> engine_;  // parallel to the interval's operators
+  std::vector<Touched> ports_;       // bytes over each off-chip memory's port
+  std::vector<Touched> dma_;         // the part of them that only DMA can move
+  std::vector<Touched> touched_;     // bytes for energy
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
   int64_t weights_ = 0;
@@ -194,8 +179,8 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   return found;
 }
 
-Bound::Engine Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
-  Engine engine;
+CertainWork Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
+  CertainWork engine;
   if (!its.is_certain) return engine;
   engine.arithmetic = its.arithmetic;
   base::Accumulate(metrics_.macs, its.macs);
@@ -327,7 +312,7 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
 // With serialized transfers, those that only DMA can do add to the engines' work. Otherwise the
 // busiest resource decides.
 void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
-  const std::vector<int64_t> passes = EnginePasses();
+  const std::vector<int64_t> passes = EnginePasses(profile_, engine_);
   int64_t in_turn = 0;
   for (const int64_t pass : passes) base::Accumulate(in_turn, pass);
   metrics_.latency_cycles = in_turn;
@@ -352,70 +337,9 @@ void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   } else if (scope_ == Scope::kOneSubgraph) {
     std::optional<int64_t> least;
     for (const SubgraphBounds::Weights& each : weights)
-      least = std::min(least.value_or(base::kMaxTotal), EnginePass(each));
+      least = std::min(least.value_or(base::kMaxTotal), EnginePass(profile_, engine_, each));
     metrics_.latency_cycles = std::max(metrics_.latency_cycles, least.value_or(0));
   }
-}
-
-// By operator, for any policy.
-std::vector<int64_t> Bound::EnginePasses() const {
-  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  std::vector<int64_t> passes;
-  for (const Engine& engine : engine_) {
-    Touched touched = engine.touched;
-    base::Accumulate(touched.read, engine.constant_bytes);
-    passes.push_back(std::max(engine.arithmetic, LeastPortCycles(port, touched)));
-  }
-  return passes;
-}
-
-SubgraphBounds::Weights Bound::FindWeights(hw_profiles::WeightPolicy policy) const {
-  SubgraphBounds::Weights weights{
-      policy, TileCosts(graph_, profile_, usages_, coverage_.Whole(), {.weights = policy}), {}};
-  const std::vector<int>& homes = weights.costs.ConstantHomes();
-  weights.arriving.assign(homes.size(), 0);
-  if (weights.costs.ConstantTransfer() != TransferKind::kMoved) return weights;
-  const std::vector<LoadedOnce> loaded = ConstantsLoadedOnce(graph_, profile_, interval_, policy);
-  for (size_t home = 0; home < homes.size(); ++home) {
-    int64_t& arriving = weights.arriving[home];
-    if (policy == hw_profiles::WeightPolicy::kStreamed)
-      arriving = weights.costs.ConstantsIn(home).front().first_slice_cycles;
-    for (const LoadedOnce& constant : loaded) {
-      if (constant.home != homes[home]) continue;
-      base::Accumulate(arriving, TransferCycles(profile_, constant.home, Direction::kRead,
-                                                OneRun(constant.bytes)));
-    }
-  }
-  return weights;
-}
-
-// With the constants that arrive before and during the pass, in double-buffered subgraphs.
-int64_t Bound::EnginePass(const SubgraphBounds::Weights& weights) const {
-  const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
-  const TileCosts& costs = weights.costs;
-  const TransferKind transfer = costs.ConstantTransfer();
-  const bool streamed =
-      transfer == TransferKind::kMoved && weights.policy == hw_profiles::WeightPolicy::kStreamed;
-  const std::vector<int>& homes = costs.ConstantHomes();
-  int64_t pass = 0;  // the time of the slowest home before the pass
-  for (const int64_t arriving : weights.arriving) pass = std::max(pass, arriving);
-  for (size_t i = 0; i < engine_.size(); ++i) {
-    Touched touched = engine_[i].touched;
-    int64_t longest = engine_[i].arithmetic;
-    int64_t constant_bytes = 0;
-    for (size_t home = 0; home < homes.size(); ++home) {
-      const std::span<const ConstantCost> constants = costs.ConstantsIn(home);
-      if (engine_[i].all && transfer != TransferKind::kDirect)
-        base::Accumulate(constant_bytes, constants[i].bytes);
-      int64_t arriving = streamed ? constants[i].later_slices_cycles : 0;
-      if (streamed && i + 1 < engine_.size())
-        base::Accumulate(arriving, constants[i + 1].first_slice_cycles);
-      longest = std::max(longest, arriving);
-    }
-    base::Accumulate(touched.read, std::max(constant_bytes, engine_[i].constant_bytes));
-    base::Accumulate(pass, std::max(longest, LeastPortCycles(port, touched)));
-  }
-  return pass;
 }
 
 }  // namespace
@@ -446,7 +370,7 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
   // included.
   for (const hw_profiles::WeightPolicy policy : encoder::program::WeightPoliciesOf(
            graph, usages, profile, interval, coverage_.Whole().tensors))
-    weights_.push_back(bound.FindWeights(policy));
+    weights_.push_back(FindWeights(graph, profile, usages, coverage_, policy));
 }
 
 plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept, Detail detail) const {

@@ -123,14 +123,9 @@ class SlotSums {
     return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
   }
 
-  // Before the next tile, the engines that run the operators idle at the same time.
   int64_t IdleAfter(size_t tile) const {
-    int64_t idle = 0;
-    if (static_cast<int64_t>(tile) + 1 == tiling_.tiles) return idle;
-    for (const hw_profiles::Engine* engine : TileAt(tile).runs_on) {
-      if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
-    }
-    return idle;
+    const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+    return last ? 0 : TileAt(tile).IdleCycles();
   }
 
   int64_t PortBusy(size_t memory, int64_t in, int64_t out) const {
@@ -190,12 +185,9 @@ SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
-    slot.bytes[memory] = base::SaturatingAdd(base::SaturatingAdd(flow.load_bytes, flow.store_bytes),
-                                             flow.DirectBytes());
     const SliceFlow slices = SlicesOf(tile, memory);
-    base::Accumulate(slot.cycles, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
-    base::Accumulate(slot.bytes[memory],
-                     base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+    base::Accumulate(slot.cycles, slices.Cycles());
+    slot.bytes[memory] = base::SaturatingAdd(flow.Bytes(), slices.Bytes());
   }
   for (size_t i = 0; i < constants_.size() && tile == 0; ++i) {
     base::Accumulate(slot.cycles, constants_[i].resident_cycles);
@@ -226,8 +218,7 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
     slot.bytes[memory] = base::SaturatingAdd(
         base::SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
-    base::Accumulate(slot.bytes[memory],
-                     base::SaturatingAdd(slices.first_bytes, slices.later_bytes));
+    base::Accumulate(slot.bytes[memory], slices.Bytes());
     if (first) {
       int64_t arrives = base::SaturatingAdd(here.load_cycles, slices.first_cycles);
       base::Accumulate(slot.bytes[memory], here.load_bytes);
@@ -354,15 +345,11 @@ std::string SlotSums::BoundBy() const {
       const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
       AddTimes(ports[memory], count, PortBusy(memory, in, out));
       if (!costs_.IsSplitK()) continue;
-      const SliceFlow& slices = classes_[i].split_k.memories[memory];
-      AddTimes(ports[memory], count, base::SaturatingAdd(slices.first_cycles, slices.later_cycles));
+      AddTimes(ports[memory], count, classes_[i].split_k.memories[memory].Cycles());
     }
   }
-  for (const ConstantFlow& flow : constants_) {
-    const int64_t streamed = base::SaturatingMul(flow.streamed_cycles, tiling_.tiles);
-    base::Accumulate(ports[static_cast<size_t>(flow.home)],
-                     base::SaturatingAdd(streamed, flow.resident_cycles));
-  }
+  for (const ConstantFlow& flow : constants_)
+    base::Accumulate(ports[static_cast<size_t>(flow.home)], flow.CyclesMoved(tiling_.tiles));
   for (const Prefetches::Part& part : prefetches_.carried)
     base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
   ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;

@@ -9,6 +9,7 @@
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/split_k_cost.h"
 
 namespace tessera::search::cost {
 

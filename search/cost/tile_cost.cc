@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "tessera/base/saturating.h"
-#include "tessera/encoder/program/homes.h"
-#include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/search/cost/cost_terms.h"
 
@@ -26,6 +24,14 @@ int64_t Beside(const Port& port, int64_t read, int64_t written) {
 }
 
 }  // namespace
+
+int64_t TileCost::IdleCycles() const {
+  int64_t idle = 0;
+  for (const hw_profiles::Engine* engine : runs_on) {
+    if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
+  }
+  return idle;
+}
 
 TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
                      const std::vector<graph::Usage>& usages,
@@ -78,44 +84,6 @@ TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, s
           .route = RouteOf(*graph_, *profile_, usage, tensor, interval_, kept),
           .made_inside = inside(usage.producer),
           .read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(), inside)};
-}
-
-ConstantCost TileCosts::CostOfConstants(int index, int home) const {
-  ConstantCost cost;
-  const graph::Operator& op = graph_->operators[static_cast<size_t>(index)];
-  const auto following = [&](int64_t bytes) {
-    return FollowingTransferCycles(*profile_, home, OneRun(bytes));
-  };
-  for (auto at = op.weights.begin(); at != op.weights.end(); ++at) {
-    const int constant = *at;
-    if (std::find(op.weights.begin(), at, constant) != at)
-      continue;  // the same constant as an earlier operand
-    if (cut_ && cut_->Takes(constant)) continue;
-    if (encoder::program::HomeOf(*graph_, *profile_, constant, base::TensorRole::kConstant) != home)
-      continue;
-    const int64_t bytes = encoder::program::ConstantBytes(*graph_, *profile_, constant, {index});
-    base::Accumulate(cost.bytes, bytes);
-    if (constant_transfer_ == TransferKind::kWhole) continue;
-    base::Accumulate(cost.direct_cycles,
-                     DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
-    const hw_profiles::Port& port = profile_->memories[static_cast<size_t>(home)].port;
-    base::Accumulate(cost.refetch_cycles, base::WholeCycles(StreamCycles(
-                                              port, OneRun(bytes), port.read_bytes_per_cycle)));
-    if (!encoder::program::IsSliceable(*graph_, constant, interval_)) continue;
-    base::Accumulate(cost.streamed_bytes, bytes);
-    const encoder::program::Slicing slices =
-        encoder::program::SlicesOf(*graph_, *profile_, constant, op);
-    const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
-    base::Accumulate(cost.first_slice_cycles,
-                     TransferCycles(*profile_, home, Direction::kRead,
-                                    OneRun(slices.count == 1 ? last : slices.bytes)));
-    if (slices.count == 1) continue;
-    base::Accumulate(
-        cost.later_slices_cycles,
-        base::SaturatingAdd(base::SaturatingMul(following(slices.bytes), slices.count - 2),
-                            following(last)));
-  }
-  return cost;
 }
 
 TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const {
@@ -205,9 +173,8 @@ void TileCosts::AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) 
   Touched& here = cost.touched[static_cast<size_t>(profile_->tile_memory)];
   for (size_t memory = 0; memory < cost.split_k.memories.size(); ++memory) {
     const SliceFlow& flow = cost.split_k.memories[memory];
-    const int64_t bytes = base::SaturatingAdd(flow.first_bytes, flow.later_bytes);
-    base::Accumulate(cost.touched[memory].read, bytes);
-    base::Accumulate(here.written, bytes);
+    base::Accumulate(cost.touched[memory].read, flow.Bytes());
+    base::Accumulate(here.written, flow.Bytes());
   }
 }
 
@@ -373,36 +340,6 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
   cost.runs_on.push_back(compute.engine);
   base::Accumulate(cost.compute, arithmetic);
   base::Accumulate(cost.tile_memory, port);
-}
-
-std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy policy,
-                                                     std::span<const int> prefetch) const {
-  std::vector<ConstantFlow> flows;
-  if (constant_transfer_ != TransferKind::kMoved) return flows;
-  for (size_t home = 0; home < constant_homes_.size(); ++home) {
-    ConstantFlow& flow = flows.emplace_back();
-    flow.home = constant_homes_[home];
-    if (policy != hw_profiles::WeightPolicy::kStreamed) continue;
-    flow.first_slice_cycles = ConstantsIn(home).front().first_slice_cycles;
-    for (const ConstantCost& cost : ConstantsIn(home)) {
-      base::Accumulate(flow.streamed_cycles,
-                       base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));
-      base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
-    }
-  }
-  for (const LoadedOnce& constant : ConstantsLoadedOnce(*graph_, *profile_, interval_, policy)) {
-    const auto home =
-        std::lower_bound(constant_homes_.begin(), constant_homes_.end(), constant.home);
-    ConstantFlow& flow = flows[static_cast<size_t>(home - constant_homes_.begin())];
-    const int64_t rest = encoder::program::PartAhead(
-                             graph_->tensors[static_cast<size_t>(constant.tensor)], prefetch, 0)
-                             .BytesOf(constant.bytes);
-    base::Accumulate(flow.prefetched_bytes, constant.bytes - rest);
-    base::Accumulate(flow.resident_bytes, rest);
-    base::Accumulate(flow.resident_cycles,
-                     TransferCycles(*profile_, constant.home, Direction::kRead, OneRun(rest)));
-  }
-  return flows;
 }
 
 }  // namespace tessera::search::cost

@@ -15,6 +15,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/output_blocks.h"
+#include "tessera/search/cost/split_k_cost.h"
 #include "tessera/search/cost/traffic.h"
 
 // The cost of one tile, independent of concurrent work. Tiles of one class cost the same.
@@ -36,6 +37,9 @@ struct Flow {
     return base::SaturatingAdd(base::SaturatingAdd(direct_read_bytes, direct_write_bytes),
                                direct_constant_bytes);
   }
+  int64_t Bytes() const {
+    return base::SaturatingAdd(base::SaturatingAdd(load_bytes, store_bytes), DirectBytes());
+  }
 };
 
 struct TileCost {
@@ -53,6 +57,9 @@ struct TileCost {
   SplitKCost split_k;  // if the subgraph uses split-k
   // Steps whose energy was measured, and that energy in pJ.
   std::vector<std::pair<size_t, double>> measured_pj;
+
+  // Before the next tile, the engines that run the operators idle at the same time.
+  int64_t IdleCycles() const;
 };
 
 // The constants of one operator in one of their homes. Excludes a constant that split-k cuts; each
@@ -80,6 +87,9 @@ struct ConstantFlow {
   // For the subgraph's first operator: it arrives before the tile's first step.
   int64_t first_slice_cycles = 0;
 
+  int64_t CyclesMoved(int64_t tiles) const {
+    return base::SaturatingAdd(base::SaturatingMul(streamed_cycles, tiles), resident_cycles);
+  }
   int64_t BytesMoved(int64_t tiles) const {
     return base::SaturatingAdd(base::SaturatingAdd(resident_bytes, prefetched_bytes),
                                base::SaturatingMul(streamed_bytes, tiles));

@@ -241,12 +241,7 @@ Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
 
 // The slot is prolonged by the time for which the engines idle before the next tile, all at once.
 void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
-  if (next == nullptr) return;
-  int64_t idle = 0;
-  for (const hw_profiles::Engine* engine : here.cost.runs_on) {
-    if (engine != nullptr) idle = std::max(idle, engine->idle_cycles_between_tiles);
-  }
-  base::Accumulate(slot.cycles, idle);
+  if (next != nullptr) base::Accumulate(slot.cycles, here.cost.IdleCycles());
 }
 
 // The engine's steps, and for each the slices that must arrive during it. Copies of kept rows come

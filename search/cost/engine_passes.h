@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/lower_bounds.h"
+
+// Lower bounds of the time that the engines need for an interval, operator by operator.
+namespace tessera::search::cost {
+
+// The certain engine cycles of one operator, and its traffic over the tile memory's port.
+struct CertainWork {
+  int64_t arithmetic = 0;
+  Touched touched;             // without constants
+  int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy
+  bool all = false;            // it reads and makes all, constants included
+};
+
+// By operator, for any policy. An operator takes the longer of its arithmetic and its use of the
+// port.
+std::vector<int64_t> EnginePasses(const hw_profiles::Profile& profile,
+                                  std::span<const CertainWork> operators);
+
+// The constants of the interval as one subgraph under that policy.
+SubgraphBounds::Weights FindWeights(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                    const std::vector<graph::Usage>& usages,
+                                    const Coverage& coverage, hw_profiles::WeightPolicy policy);
+
+// The pass of all operators in a double-buffered subgraph with these constants.
+int64_t EnginePass(const hw_profiles::Profile& profile, std::span<const CertainWork> operators,
+                   const SubgraphBounds::Weights& weights);
+
+}  // namespace tessera::search::cost

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tessera/search/cost/split_k_cost.h"
+
+#include <functional>
+
+#include "tessera/base/saturating.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/cost_terms.h"
+
+// A tile of D slices: the first slice of each factor arrives before the operator's step, D - 1 more
+// during it. The last one is shorter; that of the constant includes its table. In between the
+// partial sums are written to the tile memory and read again:
+//
+//     slice      0      1      2    ..    D-1
+//     sums       write  r w    r w        read, then the result is written        D - 1 times each
+namespace tessera::search::cost {
+namespace {
+
+using encoder::program::KCut;
+using hw_profiles::Profile;
+
+// The transfer of one slice.
+struct Piece {
+  int64_t cycles = 0;
+  int64_t following = 0;  // if it follows another slice
+  int64_t bytes = 0;
+};
+
+Piece PieceOf(const Profile& profile, int home, const Runs& runs, int64_t bytes) {
+  return {TransferCycles(profile, home, Direction::kRead, runs),
+          FollowingTransferCycles(profile, home, runs), bytes};
+}
+
+void AddFlow(const SliceFlow& flow, SliceFlow& sum) {
+  base::Accumulate(sum.first_cycles, flow.first_cycles);
+  base::Accumulate(sum.first_bytes, flow.first_bytes);
+  base::Accumulate(sum.later_cycles, flow.later_cycles);
+  base::Accumulate(sum.later_bytes, flow.later_bytes);
+}
+
+SliceFlow FlowOf(const KCut& cut, const std::function<Piece(int64_t)>& piece_of) {
+  SliceFlow flow;
+  const Piece full = piece_of(cut.granularity);
+  const Piece last = piece_of(cut.Length(cut.Slices() - 1));
+  const int64_t between = cut.Slices() - 2;
+  flow.first_cycles = full.cycles;
+  flow.first_bytes = full.bytes;
+  flow.later_cycles =
+      base::SaturatingAdd(base::SaturatingMul(full.following, between), last.following);
+  flow.later_bytes = base::SaturatingAdd(base::SaturatingMul(full.bytes, between), last.bytes);
+  return flow;
+}
+
+// Some channels of a part of the K extent; the constant lies in row-major order.
+Runs RunsOfConstant(const graph::Graph& graph, const KCut& cut, graph::tiling::ExtentsView result,
+                    int64_t k_extent) {
+  const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];
+  const int64_t bytes = encoder::program::ConstantSliceBytes(graph, cut, result, k_extent);
+  const int64_t channels = result[cut.result_channels];
+  const bool channels_inside = cut.constant_channels > cut.constant->axis;
+  const int64_t runs = channels_inside ? k_extent : channels;
+  const bool joins = channels_inside && channels == constant.shape[cut.constant_channels];
+  if (joins || runs == 1) return OneRun(bytes);
+  const int64_t elements = graph::ElementsOf(constant.shape) /
+                           constant.shape[cut.constant_channels] / cut.k_extent * k_extent *
+                           channels / runs;
+  return {.bytes = base::BytesOf(constant.type, elements), .count = runs, .loops = {runs}};
+}
+
+}  // namespace
+
+SplitKCost SplitKCostOf(const graph::Graph& graph, const Profile& profile, const KCut& cut,
+                        TransferKind constants, const std::vector<SlicedFeature>& features,
+                        graph::tiling::ExtentsView result) {
+  SplitKCost cost;
+  cost.memories.resize(profile.memories.size());
+  for (const SlicedFeature& feature : features) {
+    const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, feature.route.role);
+    const SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
+      const graph::tiling::Extents slice =
+          encoder::program::SliceOf(feature.along, feature.needed, k_extent);
+      return PieceOf(profile, feature.route.home, RunsOf(*feature.tensor, slice, layout),
+                     PayloadBytes(*feature.tensor, slice, layout));
+    });
+    AddFlow(flow, cost.memories[static_cast<size_t>(feature.route.home)]);
+    base::Accumulate(cost.input_bytes, flow.Bytes());
+  }
+  if (cut.constant) {
+    const int home =
+        encoder::program::HomeOf(graph, profile, cut.constant->tensor, base::TensorRole::kConstant);
+    SliceFlow flow = FlowOf(cut, [&](int64_t k_extent) {
+      return PieceOf(profile, home, RunsOfConstant(graph, cut, result, k_extent),
+                     encoder::program::ConstantSliceBytes(graph, cut, result, k_extent));
+    });
+    const int64_t table = encoder::program::ConstantTableBytes(profile, cut, result);
+    base::Accumulate(flow.later_bytes, table);
+    base::Accumulate(flow.later_cycles, FollowingTransferCycles(profile, home, OneRun(table)));
+    cost.constant_bytes = flow.Bytes();
+    if (constants == TransferKind::kMoved) {
+      AddFlow(flow, cost.memories[static_cast<size_t>(home)]);
+      cost.weight_bytes = cost.constant_bytes;
+    }
+  }
+  const graph::Operator& op = graph.operators[static_cast<size_t>(cut.op)];
+  cost.sums_bytes =
+      base::SaturatingMul(encoder::program::AccumulatorBytes(graph, op, result), cut.Slices() - 1);
+  return cost;
+}
+
+}  // namespace tessera::search::cost
