@@ -9,6 +9,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/allocate/composites.h"
+#include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
 #include "tessera/search/allocate/separated_stacks.h"
@@ -306,6 +307,27 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
   }
   return "at step " + std::to_string(*bound.step) + " the buffers " + names + " need " +
          std::to_string(bound.bytes) + " bytes together" + holds;
+}
+
+problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granularity) {
+  problem::Result result;
+  const std::optional<Contraction> contraction = ContractColocated(given, nullptr);
+  const Problem& problem = contraction ? contraction->problem : given;
+  if (contraction && !contraction->contradiction.empty()) {
+    result.status = problem::Status::kInfeasible;
+    result.reason = contraction->contradiction;
+    result.engine = "bound";
+  }
+  for (size_t memory = 0; memory < problem.memories.size(); ++memory) {
+    const Bound bound = FindBound(problem, static_cast<int>(memory));
+    const Bytes room = memory == 0 ? capacity : problem.memories[memory].capacity;
+    if (memory == 0) result.lower_bound = base::RoundUp(bound.bytes, granularity);
+    if (result.status == problem::Status::kInfeasible || bound.bytes <= room) continue;
+    result.status = problem::Status::kInfeasible;
+    result.reason = Explain(problem, bound, room);
+    result.engine = "bound";
+  }
+  return result;
 }
 
 Bytes GranularityOf(const Problem& problem) {

@@ -12,10 +12,14 @@
 namespace tessera::search::allocate {
 
 using problem::Bytes;
+using problem::Engine;
 using problem::Result;
 using problem::Status;
 
 namespace {
+
+constexpr size_t kLanes = 2;
+constexpr size_t kQuick = 2;  // engines used in the opening
 
 constexpr size_t kSmall = 48;  // buffers; up to here a reserve may be the best engine
 constexpr int64_t kReserveSlice =
@@ -286,6 +290,26 @@ bool Lane::CallsReserve(int64_t slice) const {
     if (regular && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
+}
+
+std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
+  std::vector<const Engine*> engines, finders;
+  for (const Engine* engine : all) {
+    if (engine->Strands() == 0 || all.size() == 1)
+      (engine->Refutes() ? engines : finders).push_back(engine);
+  }
+  if (engines.empty()) engines.swap(finders);
+  std::vector<std::vector<Lane::EngineSlot>> lanes(engines.size() > kQuick ? kLanes : 1);
+  if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
+  for (size_t i = 0; i < engines.size(); ++i) {
+    const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
+    lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
+  }
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    for (const Engine* finder : finders)
+      lanes[lane].push_back({finder, 1, false, /*helper=*/lane > 0, /*finder=*/true});
+  }
+  return lanes;
 }
 
 }  // namespace tessera::search::allocate

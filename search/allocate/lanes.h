@@ -145,4 +145,10 @@ class Lane {
   int64_t finder_share_ = 0;      // of a slice, in quarters: for the next descent
 };
 
+// Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except
+// that the second helps it to go down from a peak. The others are reserves. Engines that refute
+// nothing join both lanes on the way down. With one or two engines that refute there is one lane.
+std::vector<std::vector<Lane::EngineSlot>> SlotEngines(
+    std::span<const problem::Engine* const> engines);
+
 }  // namespace tessera::search::allocate

@@ -14,6 +14,15 @@ namespace tessera::search::allocate {
 using problem::Result;
 using problem::Status;
 
+const problem::Engine* FindPeakEngine(std::span<const problem::Engine* const> engines,
+                                      size_t buffers) {
+  const auto found =
+      std::find_if(engines.begin(), engines.end(),
+                   [](const problem::Engine* engine) { return engine->Strands() > 0; });
+  return found != engines.end() && (buffers >= kManyBuffers || engines.size() == 1) ? *found
+                                                                                    : nullptr;
+}
+
 PeakSearch::PeakSearch(const LaneProblem& input, const problem::Engine& engine)
     : input_(input), engine_(engine), sessions_(engine.Strands()) {}
 

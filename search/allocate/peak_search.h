@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,14 @@
 #include "tessera/search/allocate/lanes.h"
 
 namespace tessera::search::allocate {
+
+// From so many buffers on, an engine that lowers peaks takes part.
+inline constexpr size_t kManyBuffers = 600;
+
+// The first engine that lowers peaks, if it is to be used for a memory of so many buffers; nullptr
+// otherwise.
+const problem::Engine* FindPeakEngine(std::span<const problem::Engine* const> engines,
+                                      size_t buffers);
 
 // The sessions of one engine that lowers peaks (problem/engine.h), as strands that work side by
 // side and exchange the best allocation after each round:

@@ -16,7 +16,6 @@
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/problem/well_formed.h"
 #include "tessera/search/allocate/bounds.h"
-#include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/lanes.h"
 #include "tessera/search/allocate/occupancy.h"
@@ -63,50 +62,17 @@ using problem::Status;
 
 namespace {
 
-constexpr size_t kLanes = 2;
 constexpr int64_t kFirstSlice = 4'000;  // nodes...
 constexpr int64_t kFirstSlicePerBuffer =
-    24;                       // ... and for each buffer, so that all orders get a first try
-constexpr size_t kQuick = 2;  // engines used in the opening
+    24;  // ... and for each buffer, so that all orders get a first try
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// From kMany buffers on, an engine that lowers peaks takes part; above kMost it works alone,
-// because the others have limits there, or need too much time and memory.
-constexpr size_t kMany = 600;
+// Above so many buffers the engine that lowers peaks works alone, because the others have limits
+// there, or need too much time and memory.
 constexpr size_t kMost = 8'192;
 constexpr int64_t kPeakUnits = 8;  // at most: of a peak engine for a node of the lanes
 
-// Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except
-// that the second helps it to go down from a peak. The others are reserves. Engines that refute
-// nothing join both lanes on the way down.
-std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
-  std::vector<const Engine*> engines, finders;
-  for (const Engine* engine : all) {
-    if (engine->Strands() == 0 || all.size() == 1)
-      (engine->Refutes() ? engines : finders).push_back(engine);
-  }
-  if (engines.empty()) engines.swap(finders);
-  std::vector<std::vector<Lane::EngineSlot>> lanes(engines.size() > kQuick ? kLanes : 1);
-  if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
-  for (size_t i = 0; i < engines.size(); ++i) {
-    const size_t lane = i < kQuick ? 0 : (i - 1) % kLanes;
-    lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
-  }
-  for (size_t lane = 0; lane < lanes.size(); ++lane) {
-    for (const Engine* finder : finders)
-      lanes[lane].push_back({finder, 1, false, /*helper=*/lane > 0, /*finder=*/true});
-  }
-  return lanes;
-}
-
 int64_t Longer(int64_t slice) { return slice + slice / 2; }
-
-// The first engine that lowers peaks, if it is to be used for a memory of so many buffers.
-const Engine* FindPeakEngine(std::span<const Engine* const> engines, size_t buffers) {
-  const auto found = std::find_if(engines.begin(), engines.end(),
-                                  [](const Engine* engine) { return engine->Strands() > 0; });
-  return found != engines.end() && (buffers >= kMany || engines.size() == 1) ? *found : nullptr;
-}
 
 class Portfolio {
  public:
@@ -143,7 +109,15 @@ class Portfolio {
   }
 
   base::Expected<Result> Run() {
-    if (auto refuted = RefuteByBounds()) return *std::move(refuted);
+    Result refuted = RefuteByBounds(Bounded(), capacity_, granularity_);
+    bound_ = refuted.lower_bound;
+    if (refuted.status == Status::kInfeasible) return refuted;
+    if (stop_.Requested()) {
+      refuted.reason = stop_.IsOutOfMemory()
+                           ? "the memory limit was reached before the search began"
+                           : "stopped before the search began";
+      return refuted;
+    }
     const bool minimize = options_.minimize || !options_.capacity;
     const bool peaks_alone = peaks_ && (sized_.buffers.size() > kMost || engines_given_ == 1);
     Result result = peaks_alone ? SearchPeaks(minimize) : Decide();
@@ -173,31 +147,6 @@ class Portfolio {
   // The Problem for the computation of bounds.
   const Problem& Bounded() const { return folded_at_candidate_ ? *folded_at_candidate_ : sized_; }
 
-  std::optional<Result> RefuteByBounds() {
-    Result result;
-    const std::optional<Contraction> contraction = ContractColocated(Bounded(), nullptr);
-    const Problem& problem = contraction ? contraction->problem : Bounded();
-    if (contraction && !contraction->contradiction.empty()) {
-      result.status = Status::kInfeasible;
-      result.reason = contraction->contradiction;
-      result.engine = "bound";
-    }
-    for (size_t memory = 0; memory < sized_.memories.size(); ++memory) {
-      const Bound bound = FindBound(problem, static_cast<int>(memory));
-      const Bytes capacity = memory == 0 ? capacity_ : sized_.memories[memory].capacity;
-      if (memory == 0) bound_ = result.lower_bound = base::RoundUp(bound.bytes, granularity_);
-      if (result.status == Status::kInfeasible || bound.bytes <= capacity) continue;
-      result.status = Status::kInfeasible;
-      result.reason = Explain(problem, bound, capacity);
-      result.engine = "bound";
-    }
-    if (result.status == Status::kInfeasible) return result;
-    if (!stop_.Requested()) return std::nullopt;
-    result.reason = stop_.IsOutOfMemory() ? "the memory limit was reached before the search began"
-                                          : "stopped before the search began";
-    return result;
-  }
-
   // Runs rounds of the peak engine alone, until it met its target or a limit comes. Without an
   // answer for want of support or memory, the lanes decide.
   Result SearchPeaks(bool minimize) {
@@ -215,7 +164,7 @@ class Portfolio {
   // Its units take less time than a node of an engine that considers a whole memory of many
   // buffers.
   int64_t PeakSlice(int64_t slice) const {
-    const auto ratio = static_cast<int64_t>(sized_.buffers.size() / kMany);
+    const auto ratio = static_cast<int64_t>(sized_.buffers.size() / kManyBuffers);
     return slice * std::clamp<int64_t>(ratio, 1, kPeakUnits);
   }
 
