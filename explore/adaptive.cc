@@ -55,17 +55,6 @@ Values LogsOf(const Values& values) {
   return logs;
 }
 
-// The least value of each objective over the plans of the pair; empty without a plan.
-Values BestOf(const Pair& pair) {
-  Values best;
-  for (const Values& values : pair.values) {
-    if (values.empty()) continue;
-    if (best.empty()) best = values;
-    for (size_t i = 0; i < values.size(); ++i) best[i] = std::min(best[i], values[i]);
-  }
-  return best;
-}
-
 bool HasFiniteBounds(const Pair& pair) {
   return !pair.least.empty() && std::all_of(pair.least.begin(), pair.least.end(),
                                             [](double value) { return std::isfinite(value); });
@@ -254,14 +243,6 @@ class Expectation {
 size_t OpenPairsOf(const Exploration& exploration) {
   return static_cast<size_t>(std::count_if(exploration.pairs.begin(), exploration.pairs.end(),
                                            [](const Pair& pair) { return pair.IsOpen(); }));
-}
-
-// Whether the pair was planned, and it is not known whether it has a plan.
-bool IsUndecided(const Pair& pair) {
-  if (pair.settled != Settled::kPlanned) return false;
-  return std::none_of(pair.answers.begin(), pair.answers.end(), [](const Answer& answer) {
-    return answer.HasPlan() || answer.outcome == NameOf(Outcome::kInfeasible);
-  });
 }
 
 // Whether nothing is proven of what the pair may add to the front of its network. Where networks

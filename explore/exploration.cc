@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -132,13 +131,6 @@ class Run {
           fmt::format("{} is at least {}, above the limit {}", metric, bound->second, most);
       return;
     }
-  }
-
-  // Whether it is proven that the network has no plan on this point.
-  static bool HasNoPlan(const Pair& pair) {
-    return pair.is_infeasible || pair.settled == Settled::kRefused ||
-           std::any_of(pair.answers.begin(), pair.answers.end(),
-                       [](const Answer& answer) { return answer.outcome == "infeasible"; });
   }
 
   // The least values of the set's point at which all plans minimise this metric.
@@ -388,19 +380,6 @@ class Run {
 };
 
 }  // namespace
-
-double PriorityOf(const Pair& pair) {
-  constexpr double kLeastValue = 1e-30;
-  double sum = 0;
-  for (const double value : pair.least) sum += std::log(std::fmax(value, kLeastValue));
-  return sum;
-}
-
-std::string_view NameOf(Settled settled) {
-  static constexpr std::array<std::string_view, 5> kNames = {"open", "planned", "bound", "monotone",
-                                                             "refused"};
-  return kNames[static_cast<size_t>(settled)];
-}
 
 base::Expected<std::optional<Exploration>> Explore(const Spec& spec, const Store& store,
                                                    const RunOptions& options) {

@@ -7,13 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/explore/pair.h"
 #include "tessera/explore/pareto.h"
 #include "tessera/explore/planner.h"
 #include "tessera/explore/space.h"
@@ -22,35 +21,6 @@
 
 // The search over all pairs of a network and a point of the space.
 namespace tessera::explore {
-
-// How it became known that a pair adds nothing to a front, or what it adds.
-enum class Settled : uint8_t {
-  kOpen,      // not looked at
-  kPlanned,   // its plans were made
-  kBound,     // its lower bounds are dominated, or exceed a limit
-  kMonotone,  // the same with bounds from a pair that is at least as good, or that is infeasible
-  kRefused    // the point is no profile
-};
-
-std::string_view NameOf(Settled settled);
-
-struct Pair {
-  PairOf of;
-  Settled settled = Settled::kOpen;
-  bool is_infeasible = false;               // proven, where it is not planned
-  Planner::Figures bounds = {};             // of metrics
-  std::map<std::string, size_t> from = {};  // metrics whose bound came from another pair
-  Values least = {};                        // lower bounds of the objectives
-  std::vector<Answer> answers = {};         // one for each minimised metric, if it is planned
-  std::vector<Values> values = {};  // of the objectives, for each answer; empty without a plan
-  std::string reason = {};          // in a sentence
-
-  bool IsOpen() const { return settled == Settled::kOpen; }
-};
-
-// The sum of the logarithms of the least values: low for pairs near the origin, in any units. Pairs
-// with the least priority come first.
-double PriorityOf(const Pair& pair);
 
 // A finished exploration.
 struct Exploration {

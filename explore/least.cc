@@ -6,14 +6,13 @@
 #include <tessera/tessera.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "tessera/base/arithmetic.h"
 #include "tessera/explore/tables.h"
+#include "tessera/explore/value_range.h"
 #include "tessera/explore/variants.h"
 
 // The idea. Each value that is tried is one of three: a plan within the limits was found, it is
@@ -48,12 +47,6 @@ struct Trial {
   Planner::Figures metrics;
 };
 
-struct Range {
-  int64_t least = 0;
-  int64_t most = 0;
-  int64_t step = 1;
-};
-
 // The ends for one network, as multiples of the step.
 struct Ends {
   std::optional<int64_t> insufficient;
@@ -81,45 +74,15 @@ class Bisection {
   }
 
  private:
-  base::Expected<Range> RangeOf(const BaseProfile& base) const {
-    const std::optional<double> stated = NumberAt(base.document, path_);
-    base::Diagnostic fault;
-    fault.file = base.file;
-    fault.message = "the profile '" + base.name + "' has no one whole number at '" + path_ + "'";
-    fault.expected = "keys of the profile with dots between them, as memories.sram.capacity_bytes";
-    if (!stated || std::floor(*stated) != *stated || *stated < 1) return base::Unexpected(fault);
-    Range range{0, static_cast<int64_t>(*stated), 1};
-    const size_t dot = path_.rfind('.');
-    if (path_.starts_with("memories.") && path_.ends_with(".capacity_bytes")) {
-      const std::string memory = path_.substr(0, dot);
-      const auto alignment = NumberAt(base.document, memory + ".alignment_bytes");
-      const auto banks = NumberAt(base.document, memory + ".banks");
-      range.step = static_cast<int64_t>(alignment.value_or(1) * banks.value_or(1));
-    }
-    for (const Axis& axis : spec_.space.Axes()) {
-      if (axis.path != path_) continue;
-      std::vector<double> values;
-      for (const Json& value : axis.values) {
-        if (value.is_number()) values.push_back(value.get<double>());
-      }
-      if (values.empty()) continue;
-      range.least = static_cast<int64_t>(*std::min_element(values.begin(), values.end()));
-      range.most = static_cast<int64_t>(*std::max_element(values.begin(), values.end()));
-    }
-    range.least = std::min(std::max(range.step, range.least), range.most);
-    return range;
-  }
-
   base::Expected<std::optional<Json>> RunOn(const BaseProfile& base) {
-    const base::Expected<Range> range = RangeOf(base);
+    base::Expected<ValueRange> range = ValueRange::Find(spec_.space, base, path_);
     if (!range) return base::Unexpected(range.error());
-    range_ = *range;
-    base_ = &base;
+    range_ = *std::move(range);
     trials_.clear();
     Json json = {{"profile", base.name},
-                 {"from", range_.least},
-                 {"to", range_.most},
-                 {"step", range_.step},
+                 {"from", range_->Least()},
+                 {"to", range_->Most()},
+                 {"step", range_->Step()},
                  {"networks", Json::array()}};
     std::vector<Ends> all;
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
@@ -135,24 +98,11 @@ class Bisection {
     return std::optional(std::move(json));
   }
 
-  // Values are counted in steps from the least one on. The greatest is one of them, at whatever
-  // distance.
-  int64_t ValueAt(int64_t index) const {
-    return std::min(range_.least + index * range_.step, range_.most);
-  }
-  int64_t Last() const { return base::CeilDiv(range_.most - range_.least, range_.step); }
-
-  Json ProfileWith(int64_t index) const {
-    Json profile = base_->document;
-    SetEntries(profile, FindPlaces(profile, path_), ValueAt(index));
-    return profile;
-  }
-
   // nullptr if the call was cancelled.
   base::Expected<const Trial*> Try(size_t network, int64_t index) {
     const auto key = std::pair(network, index);
     if (const auto known = trials_.find(key); known != trials_.end()) return &known->second;
-    if (auto fault = variants_.Load({ProfileWith(index)})) return base::Unexpected(*fault);
+    if (auto fault = variants_.Load({range_->ProfileWith(index)})) return base::Unexpected(*fault);
     Trial trial;
     if (const std::string* fault = variants_.FaultOf(0)) {
       trial.reason = *fault;
@@ -176,7 +126,8 @@ class Bisection {
                standing.reason, standing.id, standing.metrics};
     }
     if (options_.progress)
-      options_.progress(fmt::format("{}: {} tried", spec_.networks[network].name, ValueAt(index)));
+      options_.progress(
+          fmt::format("{}: {} tried", spec_.networks[network].name, range_->At(index)));
     return &trials_.emplace(key, std::move(trial)).first->second;
   }
 
@@ -209,7 +160,7 @@ class Bisection {
     Ends ends;
     const base::Expected<const Trial*> first = Try(network, 0);
     const base::Expected<const Trial*> last =
-        first && *first != nullptr ? Try(network, Last()) : first;
+        first && *first != nullptr ? Try(network, range_->Last()) : first;
     if (!last) return base::Unexpected(last.error());
     if (*last == nullptr) return std::optional<Ends>();
     int64_t low = 0;
@@ -218,7 +169,7 @@ class Bisection {
       return std::optional(ends);
     }
     if ((*last)->verdict == Verdict::kSufficient) {
-      ends.found = Last();
+      ends.found = range_->Last();
     } else {
       const auto between = SearchBetween(network);
       if (!between) return base::Unexpected(between.error());
@@ -232,10 +183,10 @@ class Bisection {
       if (!*found) return std::optional<Ends>();
       ends.found = **found;
     }
-    const int64_t top = ends.found.value_or(Last());
+    const int64_t top = ends.found.value_or(range_->Last());
     // What was proven on the way is a better begin.
-    ends.insufficient = GreatestInsufficient(network, ends.found.value_or(Last() + 1));
-    if (!ends.insufficient || *ends.insufficient == Last()) return std::optional(ends);
+    ends.insufficient = GreatestInsufficient(network, ends.found.value_or(range_->Last() + 1));
+    if (!ends.insufficient || *ends.insufficient == range_->Last()) return std::optional(ends);
     const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);
     if (!proven) return base::Unexpected(proven.error());
     if (!*proven) return std::optional<Ends>();
@@ -243,24 +194,9 @@ class Bisection {
     return std::optional(ends);
   }
 
-  // The values between the first and the last one, the middle first, then the middles of both
-  // halves, and so on.
-  std::vector<int64_t> ValuesBetween() const {
-    std::vector<std::pair<int64_t, int64_t>> gaps = {{0, Last()}};
-    std::vector<int64_t> order;
-    for (size_t i = 0; i < gaps.size() && order.size() < kMostBetween; ++i) {
-      const auto [low, high] = gaps[i];
-      if (high - low < 2) continue;
-      order.push_back(low + (high - low) / 2);
-      gaps.emplace_back(low, order.back());
-      gaps.emplace_back(order.back(), high);
-    }
-    return order;
-  }
-
   // A value that suffices, though the first and the last one do not; nullopt if none was found.
   base::Expected<std::optional<int64_t>> SearchBetween(size_t network) {
-    const std::vector<int64_t> order = ValuesBetween();
+    const std::vector<int64_t> order = range_->Between(kMostBetween);
     size_t plans = 0;
     for (size_t begin = 0; begin < order.size(); begin += kBatch) {
       const size_t end = std::min(order.size(), begin + kBatch);
@@ -281,12 +217,12 @@ class Bisection {
   // Proves values insufficient without plans, where it can. The others are returned.
   base::Expected<std::vector<int64_t>> Rule(size_t network, const std::vector<int64_t>& indices) {
     std::vector<int64_t> all = indices;
-    for (const int64_t end : {int64_t{0}, Last()}) {
+    for (const int64_t end : {int64_t{0}, range_->Last()}) {
       if (trials_.at({network, end}).verdict == Verdict::kInsufficient) all.push_back(end);
     }
     std::vector<Json> profiles;
     profiles.reserve(all.size());
-    for (const int64_t index : all) profiles.push_back(ProfileWith(index));
+    for (const int64_t index : all) profiles.push_back(range_->ProfileWith(index));
     if (auto fault = variants_.Load(profiles)) return base::Unexpected(*fault);
     const auto bounds = variants_.FindBounds();
     if (!bounds) return base::Unexpected(bounds.error());
@@ -295,7 +231,7 @@ class Bisection {
       std::string reason = (*bounds)[i * spec_.networks.size() + network].none;
       for (size_t end = indices.size(); end < all.size() && reason.empty(); ++end) {
         if (variants_.FaultOf(i) == nullptr && variants_.IsAtLeastAsGood(network, end, i))
-          reason = fmt::format("{} is at least as good and does not suffice", ValueAt(all[end]));
+          reason = fmt::format("{} is at least as good and does not suffice", range_->At(all[end]));
       }
       if (reason.empty()) {
         undecided.push_back(indices[i]);
@@ -330,7 +266,7 @@ class Bisection {
     for (const auto& [key, trial] : trials_) {
       if (trial.verdict == Verdict::kInsufficient) proven.insert(key.second);
     }
-    return static_cast<int64_t>(proven.size()) == Last() + 1;
+    return static_cast<int64_t>(proven.size()) == range_->Last() + 1;
   }
 
   Json NetworkJson(size_t network, const Ends& ends) {
@@ -339,12 +275,12 @@ class Bisection {
                  {"limits",
                   AsJson(std::map<std::string, double>{entry.limits.begin(), entry.limits.end()})}};
     if (ends.insufficient) {
-      json["insufficient"] = ValueAt(*ends.insufficient);
+      json["insufficient"] = range_->At(*ends.insufficient);
       json["reason"] = trials_.at({network, *ends.insufficient}).reason;
     }
     if (ends.found) {
       const Trial& trial = trials_.at({network, *ends.found});
-      json["found"] = ValueAt(*ends.found);
+      json["found"] = range_->At(*ends.found);
       json["id"] = trial.id.substr(0, 12);
       json["metrics"] = AsJson(trial.metrics);
     }
@@ -370,8 +306,8 @@ class Bisection {
       if (*trial == nullptr) return std::optional<Json>();
       is_found = (*trial)->verdict == Verdict::kSufficient;
     }
-    if (insufficient) json["insufficient"] = ValueAt(*insufficient);
-    if (is_found) json["found"] = ValueAt(found);
+    if (insufficient) json["insufficient"] = range_->At(*insufficient);
+    if (is_found) json["found"] = range_->At(found);
     bool is_exact = is_found && IsExact(found, insufficient);
     for (size_t network = 0; network < all.size() && is_exact; ++network)
       is_exact = IsTrusted(network, *all[network].found);
@@ -384,8 +320,7 @@ class Bisection {
   const RunOptions& options_;
   const std::string& path_;
   Variants variants_;
-  const BaseProfile* base_ = nullptr;
-  Range range_;
+  std::optional<ValueRange> range_;                     // of the profile at hand
   std::map<std::pair<size_t, int64_t>, Trial> trials_;  // by network and index
 };
 
