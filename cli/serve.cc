@@ -24,6 +24,7 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/serve/answer_lines.h"
 #include "tessera/serve/answerer.h"
 #include "tessera/serve/lines.h"
 #include "tessera/serve/request.h"

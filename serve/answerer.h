@@ -68,7 +68,4 @@ class Answerer {
   std::optional<Clock::time_point> deadline_;  // of this request
 };
 
-// The answer that a request failed.
-std::string AnswerToError(const std::string& id, const Error& error);
-
 }  // namespace tessera::serve
