@@ -9,6 +9,7 @@
 #include "tessera/api/parts/certificate.h"
 #include "tessera/cli/console.h"
 #include "tessera/problem/proof/certificate.h"
+#include "tessera/search/partition/answer/refusal.h"
 
 namespace tessera::cli {
 
@@ -52,8 +53,39 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
   return ExitCode::kAnswer;
 }
 
-void AddRefutation(Destinations& files, const std::string& folder) {
-  files.WriteInto("--certificate", folder, {api::parts::kRefutationName});
+void RefutationWriter::Declare(CLI::App& app) {
+  app.add_option("--certificate", folder_,
+                 "Where no plan exists, write the proof of that into this folder; `tessera check "
+                 "--certificate` checks it")
+      ->type_name("DIR");
+}
+
+void RefutationWriter::AddTo(Destinations& files) const {
+  files.WriteInto("--certificate", folder_, {api::parts::kRefutationName});
+}
+
+ExitCode RefutationWriter::Write(Console& console, Destinations& files, const graph::Graph& network,
+                                 const hw_profiles::Profile& profile,
+                                 const search::partition::answer::PartitionOptions& options,
+                                 const search::partition::answer::PartitionResult& result) const {
+  if (folder_.empty()) return ExitCode::kAnswer;
+  if (!result.refutation) {
+    console.Note("no certificate: the answer proves nothing impossible");
+    return ExitCode::kAnswer;
+  }
+  const plan::Plan question = search::partition::answer::QuestionOf(network, profile, options);
+  const base::Expected<api::parts::CertificateFiles> made =
+      api::parts::CertifyRefutation(question, *result.refutation);
+  const base::Expected<void> written =
+      made ? api::parts::WriteCertificate(folder_, *made) : base::Unexpected(made.error());
+  if (!written) {
+    console.Refuse(written.error());
+    return ExitCode::kCannotWrite;
+  }
+  files.NoteSaved(folder_);
+  console.Note(fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
+                           folder_, result.refutation->proofs.size()));
+  return ExitCode::kAnswer;
 }
 
 }  // namespace tessera::cli

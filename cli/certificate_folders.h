@@ -11,8 +11,11 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
 #include "tessera/cli/search_options.h"
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/partition/answer/options_and_result.h"
 
 namespace CLI {
 class App;
@@ -43,7 +46,21 @@ class CertificateWriter {
   std::string folder_;  // empty: no certificate requested
 };
 
-// Registers in `files` the folder of a certificate that a network has no plan as an output.
-void AddRefutation(Destinations& files, const std::string& folder);
+// The same option for a network that has no plan.
+class RefutationWriter {
+ public:
+  void Declare(CLI::App& app);
+  void AddTo(Destinations& files) const;  // the folder
+
+  // Writes the refutation of `result`. Reports on stderr, also if there is none. Any code other
+  // than kAnswer means that the folder could not be written.
+  ExitCode Write(Console& console, Destinations& files, const graph::Graph& network,
+                 const hw_profiles::Profile& profile,
+                 const search::partition::answer::PartitionOptions& options,
+                 const search::partition::answer::PartitionResult& result) const;
+
+ private:
+  std::string folder_;  // empty: no certificate requested
+};
 
 }  // namespace tessera::cli

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 
-#include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/checked_lowering.h"
 #include "tessera/api/parts/plan_reasons.h"
 #include "tessera/base/files.h"
@@ -138,10 +137,7 @@ class PlanCommand final : public Command {
     threads_.Declare(app, "plan");
     format_.Declare(app);
     outputs_.Declare(app);
-    app.add_option("--certificate", certificate_,
-                   "Where no plan exists, write the proof of that into this folder; `tessera check "
-                   "--certificate` checks it")
-        ->type_name("DIR");
+    certificate_.Declare(app);
     dump_.Declare(app);
     app.add_option("--report", report_,
                    "Also write a self-contained HTML page: the same as --output x.html");
@@ -176,7 +172,7 @@ class PlanCommand final : public Command {
     files_.Write("--report", report_);
     files_.Write("--trace", trace_);
     dump_.AddTo(files_);
-    AddRefutation(files_, certificate_);
+    certificate_.AddTo(files_);
   }
 
   ExitCode Answer(Console& console, const plan::Objective& objective) {
@@ -330,38 +326,14 @@ class PlanCommand final : public Command {
                                     collision.problem, collision.explanation, collision.capacity)});
     }
     const ExitCode saved = files_.Save(console, pictures);
-    const ExitCode certified = WriteCertificate(console, network, profile, options, result);
+    const ExitCode certified =
+        certificate_.Write(console, files_, network, profile, options, result);
     console.Print(format_.IsJson() ? refusal.AsJson() : refusal.AsText());
     problem::Result outcome;
     outcome.status = result.status;
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
     if (saved != ExitCode::kAnswer) return saved;
     return certified == ExitCode::kAnswer ? ExitCodeOf(outcome) : certified;
-  }
-
-  ExitCode WriteCertificate(Console& console, const graph::Graph& network,
-                            const hw_profiles::Profile& profile,
-                            const search::partition::answer::PartitionOptions& options,
-                            const search::partition::answer::PartitionResult& result) {
-    if (certificate_.empty()) return ExitCode::kAnswer;
-    if (!result.refutation) {
-      console.Note("no certificate: the answer proves nothing impossible");
-      return ExitCode::kAnswer;
-    }
-    const plan::Plan question = search::partition::answer::QuestionOf(network, profile, options);
-    const base::Expected<api::parts::CertificateFiles> made =
-        api::parts::CertifyRefutation(question, *result.refutation);
-    const base::Expected<void> written =
-        made ? api::parts::WriteCertificate(certificate_, *made) : base::Unexpected(made.error());
-    if (!written) {
-      console.Refuse(written.error());
-      return ExitCode::kCannotWrite;
-    }
-    files_.NoteSaved(certificate_);
-    console.Note(
-        fmt::format("certificate in {}: no plan exists; {} placements are proven impossible",
-                    certificate_, result.refutation->proofs.size()));
-    return ExitCode::kAnswer;
   }
 
   ExitCode Write(Console& console, const plan::Plan& plan) {
@@ -393,7 +365,7 @@ class PlanCommand final : public Command {
   AnswerFormat format_;
   PlanOutputs outputs_;
   ProblemDump dump_;
-  std::string certificate_;
+  RefutationWriter certificate_;
   std::string report_;
   std::string trace_;
   Destinations files_;
