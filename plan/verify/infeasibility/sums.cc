@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+
 namespace tessera::plan::verify::infeasibility {
 
 bool IsWorkKnown(const graph::Graph& network) {
