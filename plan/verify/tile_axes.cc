@@ -268,4 +268,17 @@ bool MayCut(const Graph& network, const std::vector<Users>& users, graph::Interv
   return Division(network, users, interval, axis).Allows();
 }
 
+bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape,
+                  const std::vector<int64_t>& tile) {
+  bool rows = false;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (tile[axis] == shape[axis]) continue;
+    const std::optional<base::Axis> name = MeaningOf(shape.size(), axis);
+    const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
+    if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
+    rows = rows || name == base::Axis::kRows;
+  }
+  return rows;
+}
+
 }  // namespace tessera::plan::verify

@@ -305,19 +305,6 @@ int64_t CountTiles(const Shape& shape, const std::vector<int64_t>& tile) {
   return count;
 }
 
-bool MayCacheHalo(const hw_profiles::Profile& profile, const Shape& shape,
-                  const std::vector<int64_t>& tile) {
-  bool rows = false;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (tile[axis] == shape[axis]) continue;
-    const std::optional<base::Axis> name = MeaningOf(shape.size(), axis);
-    const bool strips = name == base::Axis::kColumns && profile.tiling.implicit_padding;
-    if (name != base::Axis::kRows && name != base::Axis::kBatch && !strips) return false;
-    rows = rows || name == base::Axis::kRows;
-  }
-  return rows;
-}
-
 std::vector<size_t> LoopOrder(const Subgraph& subgraph, size_t rank) {
   std::vector<size_t> axes(rank);
   std::iota(axes.begin(), axes.end(), size_t{0});
@@ -375,14 +362,6 @@ void ForEachTileWhile(const Graph& network, const std::vector<Users>& users,
   const Tiles tiles(network, users, subgraph);
   for (int64_t tile = 0; tile < tiles.Count() && visit(tiles.At(tile)); ++tile) {
   }
-}
-
-void ForEachTile(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph,
-                 const std::function<void(const Tile&)>& visit) {
-  ForEachTileWhile(network, users, subgraph, [&visit](const Tile& tile) {
-    visit(tile);
-    return true;
-  });
 }
 
 void TileMaxima::Add(const Tile& tile) {

@@ -77,8 +77,14 @@ void ForEachTileWhile(const graph::Graph& network, const std::vector<Users>& use
                       const Subgraph& subgraph, const std::function<bool(const Tile&)>& visit);
 
 // Calls `visit` for each tile in program order.
+template <typename Visit>
 void ForEachTile(const graph::Graph& network, const std::vector<Users>& users,
-                 const Subgraph& subgraph, const std::function<void(const Tile&)>& visit);
+                 const Subgraph& subgraph, const Visit& visit) {
+  ForEachTileWhile(network, users, subgraph, [&visit](const Tile& tile) {
+    visit(tile);
+    return true;
+  });
+}
 
 // By tensor, the maximum that any tile needs along each axis.
 using LargestExtents = std::map<int, std::vector<int64_t>>;

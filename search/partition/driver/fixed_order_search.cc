@@ -306,31 +306,6 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
 
 }  // namespace
 
-// The greatest length of intervals such that all of them together have as many operators as those
-// of a network of 64 (64 * 65 * 66 / 6).
-paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
-                                    const answer::PartitionOptions& options,
-                                    paths::LaterAxes later_axes) {
-  constexpr int64_t kMostVisited = 45'760;
-  if (options.max_operators)
-    return {.most_operators = *options.max_operators,
-            .effort = {},
-            .most_work = options.most_work,
-            .later_axes = later_axes};
-  const auto operators = static_cast<int64_t>(graph.operators.size());
-  int64_t most = 0;
-  int64_t visited = 0;
-  while (most < operators && (most < paths::kUsualMostOperators || visited <= kMostVisited)) {
-    ++most;
-    visited += most * (operators - most + 1);
-  }
-  // If peaks count, paths are harder to compare.
-  return {.most_operators = static_cast<int>(most),
-          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
-          .most_work = options.most_work,
-          .later_axes = later_axes};
-}
-
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
                                                   const answer::PartitionOptions& options,
                                                   const answer::LowerBounds& lower_bounds,

@@ -151,4 +151,56 @@ void OrderSearch::Qualify(answer::PartitionResult& result) const {
   result.status = problem::Status::kUnknown;
   result.of_file_order = true;
 }
+base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
+  answer::PartitionResult result = std::move(incumbent_.found.result);
+  if (!result.plan) return result;
+  const paths::OrderedNetwork& network = *incumbent_.network;
+  if (options_.prefetch) {
+    result.without_prefetch = result.plan->score;
+    base::Expected<plan::Plan> plan = PrefetchIn(network, *result.plan);
+    if (!plan) return base::Unexpected(plan.error());
+    if (network_context_.stop.Requested()) {
+      result.plan->notes.emplace_back(
+          "no constants are prefetched; time ended before all was tried");
+    } else {
+      const base::Expected<bool> passes = answer::PassesCheck(*plan, options_.stop);
+      if (!passes) return base::Unexpected(passes.error());
+      if (!*passes) return result;
+      result.status =
+          plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+      result.plan = *std::move(plan);
+    }
+  }
+  if (const choices::PreviousPlan* previous = network.Context().previous)
+    result.plan->notes.push_back(previous->Compare(*result.plan));
+  return result;
+}
+
+base::Expected<answer::PartitionResult> OrderSearch::Finish() {
+  base::Expected<answer::PartitionResult> taken = TakeResult();
+  if (!taken) return taken;
+  answer::PartitionResult result = *std::move(taken);
+  if (result.plan) {
+    const bool is_first = incumbent_.network == networks_.front().get();
+    if (alone_ && (is_first || !SinglesDependOnOrder()))
+      result.alone = BaselineOf(*alone_, result.plan->network);
+    StateOrders(*result.plan);
+    result.status =
+        result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+    const orders::Order& order = incumbent_.network->InOrder();
+    if (!std::is_sorted(order.begin(), order.end())) {
+      answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
+      if (!network_context_.stop.Requested()) {
+        if (auto fault = answer::CheckWellFormed(*result.plan, options_.stop))
+          return base::Unexpected(*std::move(fault));
+      }
+    }
+  } else if (result.status == problem::Status::kInfeasible &&
+             !incumbent_.found.whatever_the_order &&
+             options_.ordering == answer::Ordering::kSearch && !precedence_.IsChain()) {
+    Qualify(result);
+  }
+  return result;
+}
+
 }  // namespace tessera::search::partition::driver

@@ -59,6 +59,31 @@ bool LeavesNothing(const paths::PathSearch& paths) {
 
 }  // namespace
 
+// The greatest length of intervals such that all of them together have as many operators as those
+// of a network of 64 (64 * 65 * 66 / 6).
+paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
+                                    const answer::PartitionOptions& options,
+                                    paths::LaterAxes later_axes) {
+  constexpr int64_t kMostVisited = 45'760;
+  if (options.max_operators)
+    return {.most_operators = *options.max_operators,
+            .effort = {},
+            .most_work = options.most_work,
+            .later_axes = later_axes};
+  const auto operators = static_cast<int64_t>(graph.operators.size());
+  int64_t most = 0;
+  int64_t visited = 0;
+  while (most < operators && (most < paths::kUsualMostOperators || visited <= kMostVisited)) {
+    ++most;
+    visited += most * (operators - most + 1);
+  }
+  // If peaks count, paths are harder to compare.
+  return {.most_operators = static_cast<int>(most),
+          .effort = scale.MinimizesPeak() ? options.effort / 4 : options.effort,
+          .most_work = options.most_work,
+          .later_axes = later_axes};
+}
+
 OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
                          const answer::PartitionOptions& options,
                          const answer::LowerBounds& lower_bounds)
@@ -347,55 +372,6 @@ base::Expected<plan::Plan> OrderSearch::PrefetchIn(const paths::OrderedNetwork& 
   plan::Plan with_limits = plan;
   with_limits.objective.limits = objective.limits;
   return Prefetch(context, network.PlanConstraints(), std::move(with_limits));
-}
-
-base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
-  answer::PartitionResult result = std::move(incumbent_.found.result);
-  if (!result.plan) return result;
-  const paths::OrderedNetwork& network = *incumbent_.network;
-  if (options_.prefetch) {
-    result.without_prefetch = result.plan->score;
-    base::Expected<plan::Plan> plan = PrefetchIn(network, *result.plan);
-    if (!plan) return base::Unexpected(plan.error());
-    if (network_context_.stop.Requested()) {
-      result.plan->notes.emplace_back(
-          "no constants are prefetched; time ended before all was tried");
-    } else {
-      const base::Expected<bool> passes = answer::PassesCheck(*plan, options_.stop);
-      if (!passes) return base::Unexpected(passes.error());
-      if (!*passes) return result;
-      result.status = plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
-      result.plan = *std::move(plan);
-    }
-  }
-  if (const choices::PreviousPlan* previous = network.Context().previous)
-    result.plan->notes.push_back(previous->Compare(*result.plan));
-  return result;
-}
-
-base::Expected<answer::PartitionResult> OrderSearch::Finish() {
-  base::Expected<answer::PartitionResult> taken = TakeResult();
-  if (!taken) return taken;
-  answer::PartitionResult result = *std::move(taken);
-  if (result.plan) {
-    const bool is_first = incumbent_.network == networks_.front().get();
-    if (alone_ && (is_first || !SinglesDependOnOrder()))
-      result.alone = BaselineOf(*alone_, result.plan->network);
-    StateOrders(*result.plan);
-    result.status = result.plan->status == "optimal" ? Status::kOptimal : Status::kFeasible;
-    const orders::Order& order = incumbent_.network->InOrder();
-    if (!std::is_sorted(order.begin(), order.end())) {
-      answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
-      if (!network_context_.stop.Requested()) {
-        if (auto fault = answer::CheckWellFormed(*result.plan, options_.stop))
-          return base::Unexpected(*std::move(fault));
-      }
-    }
-  } else if (result.status == Status::kInfeasible && !incumbent_.found.whatever_the_order &&
-             options_.ordering == answer::Ordering::kSearch && !precedence_.IsChain()) {
-    Qualify(result);
-  }
-  return result;
 }
 
 }  // namespace tessera::search::partition::driver
