@@ -85,14 +85,14 @@ class ChangeFinder {
   void ForEach(ConditionKind kind, Visit visit) {
     for (const Condition& each : set_) {
       if (each.kind != kind) continue;
-      if (IsStopped()) return;
+      if (HasEnded()) return;
       visit(each);
     }
   }
 
-  // Queries are copies of the Problem, so after a stop none is made.
-  bool IsStopped() {
-    if (!oracle_.IsStopped()) return false;
+  // Queries are copies of the Problem, so none is made that gets no answer.
+  bool HasEnded() {
+    if (!oracle_.HasEnded()) return false;
     found_.all_tried = false;
     return true;
   }
@@ -116,7 +116,7 @@ class ChangeFinder {
                Reach reach) {
     Least least{reached, true};
     Bytes low = base::RoundDown(impossible, granularity);
-    for (Bytes next = base::RoundUp(first_probe, granularity); !IsStopped();
+    for (Bytes next = base::RoundUp(first_probe, granularity); !HasEnded();
          next = base::RoundDown((low + least.amount) / 2, granularity)) {
       next = std::max(next, low + granularity);
       if (next >= least.amount) return least;
@@ -173,8 +173,10 @@ class ChangeFinder {
     });
     alignments.insert(moving.begin(), moving.end());
     bool alone = false;
-    for (const Condition& each : alignments)
+    for (const Condition& each : alignments) {
+      if (HasEnded()) return;
       alone = TryAlignment(each, moving.contains(each)) || alone;
+    }
     if (!alone && buffers > 1 && Fits(WithoutAlignments(query_)))
       Add(ChangeKind::kAlignment, {ConditionKind::kBuffer, 0, 0}, 1);
   }
@@ -187,6 +189,7 @@ class ChangeFinder {
                               : query_.problem.memories[owner].alignment;
     bool proven = true;
     for (const Bytes divisor : DivisorsOf(present)) {
+      if (HasEnded()) break;
       const Status status = moves_neighbours
                                 ? Solve(WithAlignment(query_, alignment, divisor)).status
                                 : oracle_.Ask(WithAlignment(query_, alignment, divisor));
@@ -219,6 +222,7 @@ class ChangeFinder {
     const size_t before = found_.changes.size();
     Bytes longest = 0;
     for (int bank = 0; bank < static_cast<int>(banks.size()); ++bank) {
+      if (HasEnded()) return;
       const problem::AddressRange& range = banks[static_cast<size_t>(bank)].range;
       longest = std::max(longest, range.end - range.begin);
       bool seen = false;
@@ -240,7 +244,7 @@ class ChangeFinder {
     if (!Fits(Strike(query_, ports))) return;
     const auto most = static_cast<int>(query_.problem.buffers.size());
     bool proven = true;
-    for (int more = 1; more <= most; ++more) {
+    for (int more = 1; more <= most && !HasEnded(); ++more) {
       const Status status = oracle_.Ask(WithPorts(query_, ports, more));
       if (status == Status::kFeasible) return Add(ChangeKind::kPorts, ports, more, proven);
       proven = proven && status == Status::kInfeasible;
@@ -250,6 +254,7 @@ class ChangeFinder {
   // The next smaller candidate that fits.
   void TryCandidates(CandidateOf at) {
     for (size_t candidate = at.ladder != nullptr ? at.candidate : 0; candidate-- > 0;) {
+      if (HasEnded()) return;
       const problem::CandidateSizes& smaller = at.ladder->candidates[candidate];
       if (!Fits({AtCandidate(query_.problem, smaller), query_.capacity})) continue;
       found_.changes.push_back({ChangeKind::kCandidate, {}, 0, smaller.name, true});

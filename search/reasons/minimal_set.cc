@@ -192,11 +192,7 @@ class Deletion {
       std::erase_if(all, [this](const Condition& each) { return IsAdjacent(each); });
       if (!all.empty() && AskWithout(all) == Status::kInfeasible) LeaveOut(all);
     }
-    std::vector<Condition> buffers = Select({ConditionKind::kBuffer});
-    std::stable_sort(
-        buffers.begin(), buffers.end(),
-        [this](const Condition& a, const Condition& b) { return RankOf(a) < RankOf(b); });
-    Shrink(buffers, false);
+    Shrink(SelectBuffers(), false);
     LeaveOutWhatIsVoid();
     for (const ConditionKind kind : kOneByOne) Shrink(Select({kind}), false);
     oracle_.Grant(confirmation);
@@ -246,15 +242,23 @@ class Deletion {
                RelationKind::kAdjacent;
   }
 
-  std::pair<bool, problem::Step> RankOf(const Condition& buffer) const {
-    const std::vector<problem::Relation>& relations = query_.problem.relations;
-    const bool is_adjacent =
-        std::any_of(relations.begin(), relations.end(), [&](const problem::Relation& relation) {
-          return relation.kind == RelationKind::kAdjacent &&
-                 (relation.first == buffer.owner || relation.second == buffer.owner);
-        });
-    return {is_adjacent,
-            query_.problem.buffers[static_cast<size_t>(buffer.owner)].lifespans.front().lower};
+  // In the order of their lives, those that are adjacent to others last.
+  std::vector<Condition> SelectBuffers() const {
+    std::vector<Condition> buffers = Select({ConditionKind::kBuffer});
+    if (oracle_.HasEnded()) return buffers;
+    std::vector<std::pair<bool, problem::Step>> ranks;
+    ranks.reserve(query_.problem.buffers.size());
+    for (const problem::Buffer& buffer : query_.problem.buffers)
+      ranks.emplace_back(false, buffer.lifespans.front().lower);
+    for (const problem::Relation& relation : query_.problem.relations) {
+      if (relation.kind != RelationKind::kAdjacent) continue;
+      ranks[static_cast<size_t>(relation.first)].first = true;
+      ranks[static_cast<size_t>(relation.second)].first = true;
+    }
+    std::stable_sort(buffers.begin(), buffers.end(), [&](const Condition& a, const Condition& b) {
+      return ranks[static_cast<size_t>(a.owner)] < ranks[static_cast<size_t>(b.owner)];
+    });
+    return buffers;
   }
 
   std::vector<Condition> Without(std::span<const Condition> chunk) const {
@@ -267,9 +271,9 @@ class Deletion {
   }
 
   // Of all readings: one that fits is enough to fit, all must be impossible. Readings are copies of
-  // the Problem, so after a stop none is made.
+  // the Problem, so none is made that gets no answer.
   Status AskWithout(std::span<const Condition> chunk) {
-    if (oracle_.IsStopped()) return Status::kUnknown;
+    if (oracle_.HasEnded()) return Status::kUnknown;
     Status status = Status::kInfeasible;
     for (const Query& reading : Readings(query_, Without(chunk))) {
       const Status answer = oracle_.Ask(reading);
@@ -285,6 +289,7 @@ class Deletion {
   // all went.
   bool Shrink(std::span<const Condition> chunk, bool needed) {
     if (chunk.empty()) return true;
+    if (oracle_.HasEnded()) return false;
     if (!needed) {
       const Status status = AskWithout(chunk);
       if (status == Status::kInfeasible) {

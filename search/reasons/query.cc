@@ -162,7 +162,7 @@ using problem::Result;
 using problem::Status;
 
 Result Oracle::Solve(const Query& query) {
-  if (left_ <= 0 || stop_.Requested()) return {};
+  if (HasEnded()) return {};
   Result result = decide_(query.problem, query.capacity, base::Budget{std::min(each_, left_)});
   left_ -= result.statistics.nodes + result.statistics.conflicts +
            static_cast<int64_t>(query.problem.buffers.size()) + 1;

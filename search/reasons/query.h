@@ -97,7 +97,8 @@ class Oracle {
   // kFeasible with an allocation that problem::Validate accepts, kInfeasible, or kUnknown.
   problem::Result Solve(const Query& query);
 
-  bool IsStopped() const { return stop_.Requested(); }
+  // Whether nothing will be answered any more, unless more budget is granted.
+  bool HasEnded() const { return left_ <= 0 || stop_.Requested(); }
 
   problem::Status Ask(const Query& query) { return Solve(query).status; }
 
