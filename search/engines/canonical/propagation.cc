@@ -7,11 +7,13 @@
 namespace tessera::search::engines::canonical {
 
 Propagator::Propagator(const allocate::ConflictModel& model, CanonicalState& state,
-                       problem::Bytes capacity, const CanonicalOptions& options)
+                       problem::Bytes capacity, const CanonicalOptions& options,
+                       base::PolledWork& work)
     : model_(model),
       state_(state),
       options_(options),
-      analysis_(model, state),
+      work_(work),
+      analysis_(model, state, work),
       gap_fill_(model, capacity),
       is_dirty_(static_cast<size_t>(model.CliqueCount()), 0),
       support_(static_cast<size_t>(model.Count()), -1),
@@ -151,7 +153,7 @@ bool Propagator::Propagate() {
       return false;
     }
     for (const int buffer : state_.delayed) {
-      if (!CheckDelayed(buffer, raised)) {
+      if (!work_.Continues() || !CheckDelayed(buffer, raised)) {
         ForgetDirty();
         return false;
       }
@@ -185,6 +187,7 @@ void Propagator::FindFloor(int clique) {
 }
 
 bool Propagator::CheckClique(int clique) {
+  if (!work_.Continues(static_cast<int64_t>(model_.members[clique].size()))) return false;
   FindFloor(clique);
   if (options_.sections) {
     const problem::Bytes overload = LeastOverload(clique);
@@ -237,6 +240,7 @@ bool Propagator::CheckDelayed(int buffer, bool& raised) {
       !options_.witness ||
       (witness_[at] >= 0 && state_.least[static_cast<size_t>(witness_[at])] < reach);
   if (supported && witnessed) return true;
+  if (!work_.Continues(static_cast<int64_t>(model_.neighbours[buffer].size()))) return false;
 
   problem::Bytes lowest = allocate::kNoPosition, lowest_top = allocate::kNoPosition;
   for (const int e : model_.neighbours[buffer]) {

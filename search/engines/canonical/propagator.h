@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/canonical/gap_fill.h"
@@ -37,11 +38,12 @@ namespace tessera::search::engines::canonical {
 // does not depend on other buffers.
 //
 // Each function returns false when the branch fails. Analysis().Levels() is then the set of
-// decisions that caused the failure.
+// decisions that caused the failure. It also returns false when `work` is cut off: nothing is then
+// known about the branch, and the state must be undone.
 class Propagator {
  public:
   Propagator(const allocate::ConflictModel& model, CanonicalState& state, problem::Bytes capacity,
-             const CanonicalOptions& options);
+             const CanonicalOptions& options, base::PolledWork& work);
 
   ConflictAnalysis& Analysis() { return analysis_; }
 
@@ -70,6 +72,7 @@ class Propagator {
   const allocate::ConflictModel& model_;
   CanonicalState& state_;
   CanonicalOptions options_;
+  base::PolledWork& work_;  // in buffers that are considered
   ConflictAnalysis analysis_;
   GapFill gap_fill_;
   std::vector<int> dirty_;  // cliques whose floor must be recomputed

@@ -103,9 +103,10 @@ uint64_t BitOf(int change) { return uint64_t{1} << (change % 64); }
 }  // namespace
 
 ConflictAnalysis::ConflictAnalysis(const allocate::ConflictModel& model,
-                                   const CanonicalState& state)
+                                   const CanonicalState& state, base::PolledWork& work)
     : model_(model),
       state_(state),
+      work_(work),
       levels_(model.Count()),
       covered_(state.root),
       needed_at_(static_cast<size_t>(model.Count()), -1) {}
@@ -156,7 +157,9 @@ void ConflictAnalysis::Resolve() {
     const problem::Bytes bound = covered_[buffer];
     covered_[buffer] = state_.root[buffer];
     needed_at_[buffer] = -1;
-    ResolveChange(at, bound);
+    // Two buffers that rest on each other can raise each other millions of times before they fail.
+    const size_t neighbours = model_.neighbours[state_.changes[at].buffer].size();
+    if (work_.Continues(static_cast<int64_t>(neighbours) + 1)) ResolveChange(at, bound);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/search/allocate/conflict_model.h"
 
 // A partial answer of the canonical search that can be undone step by step.
@@ -176,7 +177,9 @@ class CanonicalState {
 // among the changes of its buffer or, for the support bound, one such search for each neighbour.
 class ConflictAnalysis {
  public:
-  ConflictAnalysis(const allocate::ConflictModel& model, const CanonicalState& state);
+  // Counts the buffers that it considers in `work`.
+  ConflictAnalysis(const allocate::ConflictModel& model, const CanonicalState& state,
+                   base::PolledWork& work);
 
   LevelSet& Levels() { return levels_; }
 
@@ -190,7 +193,8 @@ class ConflictAnalysis {
   // decisions that placed its other neighbours.
   void NeedNoWitness(int buffer, problem::Bytes top);
 
-  // Resolves all requests into Levels(), which grows.
+  // Resolves all requests into Levels(), which grows. After a stop the requests are dropped, and
+  // the levels mean nothing.
   void Resolve();
 
  private:
@@ -199,6 +203,7 @@ class ConflictAnalysis {
 
   const allocate::ConflictModel& model_;
   const CanonicalState& state_;
+  base::PolledWork& work_;
   LevelSet levels_;
   std::vector<problem::Bytes>
       covered_;  // by buffer: the requested bound, or, if there is none, that of the root

@@ -100,14 +100,14 @@ CanonicalTree::CanonicalTree(const allocate::ConflictModel& model, problem::Byte
       options_(options),
       capacity_(capacity),
       state_(model, capacity),
-      propagator_(model, state_, capacity, options) {
+      propagator_(model, state_, capacity, options, work_) {
   contradiction_ =
       !model.contradiction.empty() || model.fixed_top > capacity || !propagator_.Start();
 }
 
 TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                                   const base::Stop& stop) {
-  base::PolledWork work(&stop, kWorkBetweenStops);
+  work_ = base::PolledWork(&stop, kWorkBetweenStops);
   if (contradiction_) return TreeOutcome::kExhausted;
   state_.Undo(Mark{});
   direction_ = direction;
@@ -119,17 +119,19 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
     const int buffer = Select(ranks);
     if (buffer < 0) return TreeOutcome::kPlaced;
     if (nodes >= limit) return TreeOutcome::kLimit;
-    if (!work.Continues(WorkOfNode())) return TreeOutcome::kStopped;
+    if (!work_.Continues(WorkOfNode())) return TreeOutcome::kStopped;
     ++statistics_.nodes;
     remembers_ = options_.cache && nodes >= options_.cache_after;
     if (remembers_ && !cache_) cache_.emplace();
-    const bool failed = (remembers_ && IsKnownToFail(work)) || !Decide(buffer);
-    if (failed && !Backtrack(work))
-      return work.IsCutOff() ? TreeOutcome::kStopped : TreeOutcome::kExhausted;
+    const bool failed = (remembers_ && IsKnownToFail()) || !Decide(buffer);
+    const bool exhausted = failed && !work_.IsCutOff() && !Backtrack();
+    if (work_.IsCutOff()) return TreeOutcome::kStopped;
+    if (exhausted) return TreeOutcome::kExhausted;
   }
 }
 
-// A node considers all cliques, and its propagation at most the buffers.
+// A node considers all cliques and, to place one, all buffers. What its propagation repeats counts
+// there.
 int64_t CanonicalTree::WorkOfNode() const {
   return std::max<int64_t>(model_.Count() + model_.CliqueCount() + 1, kLeastWorkOfNode);
 }
@@ -199,7 +201,7 @@ bool CanonicalTree::Decide(int buffer) {
 
 // Undoes decisions until one that contributed to the failure can be turned into a valid delay.
 // False if there is none, and after a stop.
-bool CanonicalTree::Backtrack(base::PolledWork& work) {
+bool CanonicalTree::Backtrack() {
   LevelSet& blamed = propagator_.Analysis().Levels();
   ++statistics_.conflicts;
   while (!decisions_.empty()) {
@@ -212,8 +214,9 @@ bool CanonicalTree::Backtrack(base::PolledWork& work) {
     if (options_.backjumping && !blamed.Has(level)) continue;
     blamed.Remove(level);
     ++statistics_.backtracks;
-    if (!work.Continues(WorkOfNode())) return false;
+    if (!work_.Continues(WorkOfNode())) return false;
     if (DelayAndRemember(decision.buffer)) return true;
+    if (work_.IsCutOff()) return false;
   }
   return false;
 }
@@ -223,12 +226,12 @@ bool CanonicalTree::DelayAndRemember(int buffer) {
   if (!remembers_) return propagator_.Delay(buffer);
   DescribeState();
   const bool holds = propagator_.Delay(buffer);
-  if (!holds) cache_->Insert(described_);
+  if (!holds && !work_.IsCutOff()) cache_->Insert(described_);
   return holds;
 }
 
 // Blames the decisions that determine the unplaced buffers of the open range.
-bool CanonicalTree::IsKnownToFail(base::PolledWork& work) {
+bool CanonicalTree::IsKnownToFail() {
   DescribeState();
   if (!cache_->Holds(described_)) return false;
   ConflictAnalysis& analysis = propagator_.Analysis();
@@ -236,7 +239,7 @@ bool CanonicalTree::IsKnownToFail(base::PolledWork& work) {
   for (size_t i = 0; i < described_.size(); i += 3) {
     const int buffer = static_cast<int>(described_[i]);
     analysis.Need(buffer, described_[i + 1]);
-    static_cast<void>(work.Continues(static_cast<int64_t>(model_.neighbours[buffer].size())));
+    static_cast<void>(work_.Continues(static_cast<int64_t>(model_.neighbours[buffer].size())));
     for (const int e : model_.neighbours[buffer]) {
       if (state_.IsPlaced(e)) analysis.Levels().Add(state_.level[static_cast<size_t>(e)]);
     }

@@ -132,9 +132,9 @@ class CanonicalTree {
   problem::Bytes BlockedAbove(int clique, problem::Bytes floor) const;
   bool Decide(int buffer);
   int64_t WorkOfNode() const;
-  bool Backtrack(base::PolledWork& work);
+  bool Backtrack();
   bool DelayAndRemember(int buffer);
-  bool IsKnownToFail(base::PolledWork& work);
+  bool IsKnownToFail();
   void DescribeState();
   void SplitOpenRange(int first, int last);
   int CountUnplaced(int first, int last) const;
@@ -148,6 +148,7 @@ class CanonicalTree {
   problem::Bytes capacity_;
   Direction direction_ = Direction::kForwards;
   CanonicalState state_;
+  base::PolledWork work_{nullptr};  // of the current search
   Propagator propagator_;
   bool contradiction_;
   std::vector<Decision> decisions_;

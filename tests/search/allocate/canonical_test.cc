@@ -255,6 +255,27 @@ TEST(Canonical, AStopRequestedBeforehandIsUnknown) {
       Status::kUnknown);
 }
 
+// Where both small buffers are delayed, each must rest on the other: they raise each other up to
+// the capacity, by 32 bytes at a time.
+TEST(Canonical, AStopEndsBuffersThatRaiseEachOther) {
+  constexpr problem::Bytes kLarge = problem::Bytes{1} << 24;
+  Problem problem = MakeProblem(
+      {MakeBuffer("a", 0, 1, 24), MakeBuffer("b", 0, 1, 20), MakeBuffer("large", 0, 1, kLarge)},
+      kLarge + 44);
+  problem.memories[0].alignment = 16;
+  const engines::canonical::CanonicalEngine engine;
+  const base::Stop counting(base::Stop::AtPoll{1'000'000});
+  const Result whole = engine.Open(problem, nullptr)->Solve(0, kLarge + 44, {}, counting);
+  EXPECT_EQ(whole.status, Status::kInfeasible);
+  EXPECT_GT(counting.Polls(), 10 * (whole.statistics.nodes + whole.statistics.backtracks));
+  for (const int64_t poll : {counting.Polls() / 2, counting.Polls() - 1}) {
+    const base::Stop stop(base::Stop::AtPoll{poll});
+    EXPECT_EQ(engine.Open(problem, nullptr)->Solve(0, kLarge + 44, {}, stop).status,
+              Status::kUnknown);
+    EXPECT_EQ(stop.Polls(), poll);
+  }
+}
+
 TEST(Canonical, SolvesEachCandidateOfALadder) {
   const Problem problem = MiniMallocExample();
   const problem::Ladder ladder{{{"half", {2, 2, 2, 2, 2}}, {"full", {4, 4, 4, 4, 4}}}};
