@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/json_document.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -89,7 +90,7 @@ std::string AsText(const problem::Problem& problem, int memory) {
   const problem::Memory& home = problem.memories[static_cast<size_t>(memory)];
   const Elementary elementary = ElementaryCaseOf(problem, f);
   std::string text;
-  if (!home.name.empty()) text += LineOf("memory", home.name);
+  if (!home.name.empty()) text += LineOf("memory", base::Printable(home.name));
   text += LineOf("buffers", fmt::format("{}, at most {} alive, {:.1f} on average", f.buffers,
                                         f.most_alive, f.mean_alive));
   text += LineOf("load", fmt::format("{} bytes, first at step {}; the mean over {} steps is "

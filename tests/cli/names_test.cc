@@ -130,6 +130,7 @@ TEST_F(NamesTest, OfAProblemInEverythingThatAllocAndEncodeWrite) {
     ExpectFileTame(file);
   EXPECT_EQ(Run({"check", "a.json", "--problem", "buffers.json"}).exit_code, 0);
   RunTame({"show", "a.json", "--problem", "buffers.json", "--format", "text"}, 0);
+  EXPECT_THAT(RunTame({"stats", "buffers.json"}, 0).out, HasSubstr("sram\\u001b[31mred"));
   RunTame({"alloc", "buffers.json", "--capacity", "47", "--output", "no.svg"}, 20);
   RunTame({"alloc", "buffers.json", "--capacity", "47", "--format", "json"}, 20);
   ExpectFileTame("no.svg");
