@@ -15,9 +15,11 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "tessera/api/content.h"
 #include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/cli/command.h"
@@ -37,7 +39,8 @@
 //                  '-- cancel, signals: cancellers -'
 //
 // One worker answers in the order of the lines, so the answers depend on no timing. The reader goes
-// on meanwhile, so that a request can be cancelled while it is worked on or waits.
+// on meanwhile, so that a request can be cancelled while it is worked on or waits. Where the system
+// has no thread for the worker, the reader answers each request before it reads on.
 namespace tessera::cli {
 namespace {
 
@@ -108,8 +111,7 @@ class ServeCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    base::Stop stop;
-    const InterruptGuard guard(stop);
+    const InterruptGuard guard(interrupt_.Get().stop);
     serve::AnswererOptions options;
     options.threads = threads_.Get();
     options.memory_limit = memory_limit_;
@@ -119,7 +121,7 @@ class ServeCommand final : public Command {
     serve::Lines lines(serve::TakeStandardInput());
     ExitCode code = ExitCode::kAnswer;
     {
-      const std::jthread worker([&] { Work(options, console); });
+      const std::jthread worker = StartWorker(options, console);
       const Closer closer{*waiting_};
       code = Read(lines, console);
     }
@@ -134,6 +136,15 @@ class ServeCommand final : public Command {
     ~Closer() { waiting.Close(); }
   };
 
+  std::jthread StartWorker(const serve::AnswererOptions& options, Console& console) {
+    try {
+      return std::jthread([this, &options, &console] { Work(options, console); });
+    } catch (const std::system_error&) {
+      alone_.emplace(options);
+      return {};
+    }
+  }
+
   void Work(const serve::AnswererOptions& options, Console& console) {
     try {
       AnswerAll(options, console);
@@ -146,13 +157,22 @@ class ServeCommand final : public Command {
   // Answers until there is nothing to wait for.
   void AnswerAll(const serve::AnswererOptions& options, Console& console) {
     serve::Answerer answerer(options);
-    while (const serve::Waiting::Entry* entry = waiting_->AwaitFirst()) {
-      const bool is_late = InterruptGuard::Interrupted();
-      console.Print(is_late ? Refusal(entry->request)
-                            : answerer.Answer(entry->request, entry->canceller));
-      if (console.Flush() != 0) cannot_go_on_ = true;
-      waiting_->RemoveFirst();
-    }
+    while (const serve::Waiting::Entry* entry = waiting_->AwaitFirst())
+      AnswerFirst(answerer, entry->request, entry->canceller, console);
+  }
+
+  void AnswerFirst(serve::Answerer& answerer, const serve::Request& request,
+                   const Canceller& canceller, Console& console) {
+    console.Print(InterruptGuard::Interrupted() ? Refusal(request)
+                                                : answerer.Answer(request, canceller));
+    if (console.Flush() != 0) cannot_go_on_ = true;
+    waiting_->RemoveFirst();
+  }
+
+  // A signal alone can cancel the request.
+  void AnswerAlone(Console& console) {
+    if (!alone_ || waiting_->AwaitNone(Milliseconds(0))) return;
+    AnswerFirst(*alone_, waiting_->AwaitFirst()->request, interrupt_, console);
   }
 
   // Of a request that a signal came before.
@@ -181,7 +201,9 @@ class ServeCommand final : public Command {
       }
       const int64_t at = number++;
       if (event == Event::kLine && IsBlank(line)) continue;
-      if (Take(RequestOf(event, line, at), line.size())) break;
+      const bool is_last = Take(RequestOf(event, line, at), line.size());
+      AnswerAlone(console);
+      if (is_last) break;
     }
     AwaitEnd();
     return ExitCode::kAnswer;
@@ -223,7 +245,9 @@ class ServeCommand final : public Command {
   int64_t most_bytes_ = int64_t{512} << 20;
   std::optional<int64_t> memory_limit_;
   ThreadCount threads_;
+  Canceller interrupt_;
   std::optional<serve::Waiting> waiting_;
+  std::optional<serve::Answerer> alone_;  // without a worker
   std::atomic<bool> cannot_go_on_{false};
   std::atomic<bool> has_failed_{false};  // the worker, with this exception
   std::exception_ptr failure_;

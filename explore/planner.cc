@@ -9,8 +9,9 @@
 #include <chrono>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
+
+#include "tessera/base/process.h"
 
 namespace tessera::explore {
 namespace {
@@ -68,11 +69,9 @@ std::optional<base::Diagnostic> Planner::InParallel(
       if (faults[i]) failed = true;
     }
   };
-  std::vector<std::thread> threads;
-  const size_t wanted = std::min(count, static_cast<size_t>(std::max(1, options_.threads)));
-  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(run);
-  run();
-  for (std::thread& thread : threads) thread.join();
+  base::RunOnThreads(
+      static_cast<int>(std::min<size_t>(count, static_cast<size_t>(std::max(1, options_.threads)))),
+      run);
   const auto fault =
       std::find_if(faults.begin(), faults.end(), [](const auto& each) { return each.has_value(); });
   return fault == faults.end() ? std::nullopt : *fault;

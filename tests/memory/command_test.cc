@@ -31,6 +31,13 @@ std::string BytesOf(std::string_view hex) {
   return bytes;
 }
 
+std::string Space() {
+  return "schema: 1\nnetworks: [" + Shipped("examples/networks/patent_chain.yaml") +
+         "]\nprofile: " + Shipped("hw_profiles/mcu_320k.yaml") +
+         "\nvary:\n  memories.sram.capacity_bytes: {name: sram, values: [8Ki, 64Ki]}\n"
+         "minimize: [latency, sram]\noptions: {max_operators: 2, budget: 200}\n";
+}
+
 struct Case {
   std::string name;
   Arguments arguments;
@@ -78,6 +85,36 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   }
   EXPECT_GT(failures, 10);
   EXPECT_GT(answers, 0);
+}
+
+class WithoutThreads : public CommandLineTest {
+ protected:
+  Outcome RunAlone(const Arguments& arguments, const std::string& input = "") const {
+    setenv("LD_PRELOAD", FAIL_THREADS_LIBRARY, 1);
+    Outcome outcome = Run(arguments, input);
+    unsetenv("LD_PRELOAD");
+    return outcome;
+  }
+};
+
+TEST_F(WithoutThreads, ASessionAnswersEachRequest) {
+  Write("buffers.csv", kBuffers);
+  const std::string input = R"({"id": 1, "method": "allocate", "problem": "buffers.csv"}
+{"id": 2, "method": "cancel", "target": 9}
+no request
+{"id": 3, "method": "quit"}
+{"id": 4, "method": "ping"}
+)";
+  const Outcome outcome = RunAlone({"serve", "--jsonl", "--threads", "2"}, input);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, Run({"serve", "--jsonl", "--threads", "2"}, input).out);
+}
+
+TEST_F(WithoutThreads, AnExplorationHasTheSameAnswer) {
+  Write("space.yaml", Space());
+  const Outcome outcome = RunAlone({"explore", "space.yaml", "--threads", "4"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, Run({"explore", "space.yaml", "--threads", "4"}).out);
 }
 
 class ExhaustedSession : public CommandLineTest {
