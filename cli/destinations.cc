@@ -41,6 +41,11 @@ void Destinations::Write(std::string_view option, const std::string& path) {
   if (!path.empty()) files_.push_back({std::string(option), path, {}});
 }
 
+void Destinations::Update(std::string_view option, const std::string& path) {
+  Read(option, path);
+  if (!path.empty()) updated_.push_back(path);
+}
+
 void Destinations::WriteInto(std::string_view option, const std::string& folder,
                              std::vector<std::string_view> names) {
   if (!folder.empty()) folders_.push_back({std::string(option), folder, std::move(names)});
@@ -88,6 +93,12 @@ ExitCode Destinations::Around(Console& console, const std::function<ExitCode()>&
 ExitCode Destinations::Check(Console& console) {
   for (Named& input : inputs_)
     input.identity = input.path == "-" ? IdentityOf(STDIN_FILENO) : IdentityOf(input.path);
+  for (const std::string& path : updated_) {
+    if (const auto place = base::FindPlace(path); !place) {
+      console.Refuse(place.error());
+      return ExitCode::kCannotWrite;
+    }
+  }
   for (Named& file : files_) {
     if (const ExitCode code = CheckFile(console, file); code != ExitCode::kAnswer) return code;
   }

@@ -28,6 +28,9 @@ class Destinations {
   // Registers an output, with the option that names it.
   void Write(std::string_view option, const std::string& path);
 
+  // Registers a file that the call reads, if it is there, and changes as it goes on.
+  void Update(std::string_view option, const std::string& path);
+
   // Registers a folder with these files in it. It is created if it is missing.
   void WriteInto(std::string_view option, const std::string& folder,
                  std::vector<std::string_view> names);
@@ -80,6 +83,7 @@ class Destinations {
 
   std::vector<Named> inputs_;
   std::vector<Named> files_;
+  std::vector<std::string> updated_;
   std::vector<Named> folders_;
 };
 

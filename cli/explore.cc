@@ -62,7 +62,7 @@ class ShowPart final : public ExplorePart {
 
  private:
   ExitCode Answer(Console& console) {
-    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    const auto store = Store::Open(store_, Store::Missing::kRefuse);
     if (!store) return console.Refuse(store.error());
     const base::Expected<explore::StoredAnswer> answer = explore::FindByPrefix(*store, id_);
     if (!answer) return console.Refuse(answer.error());
@@ -106,7 +106,7 @@ class ExportPart final : public ExplorePart {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    const auto store = Store::Open(store_, Store::Missing::kRefuse);
     if (!store) return console.Refuse(store.error());
     const base::Expected<Json> document = LatestDocument(*store, store_);
     if (!document) return console.Refuse(document.error());
@@ -137,7 +137,7 @@ class CheckPart final : public ExplorePart {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<Store> store = Store::Open(store_, Store::Missing::kRefuse);
+    const auto store = Store::Open(store_, Store::Missing::kRefuse);
     if (!store) return console.Refuse(store.error());
     const base::Expected<Json> document = LatestDocument(*store, store_);
     if (!document) return console.Refuse(document.error());
@@ -266,7 +266,11 @@ class ExploreCommand final : public Command {
       destinations_.Write("--output", output);
     }
     destinations_.Read("spec", spec_);
-    destinations_.Read("--store", store_);
+    if (dry_run_) {
+      destinations_.Read("--store", store_);
+    } else {
+      destinations_.Update("--store", store_);
+    }
     const auto answer = [&] { return Answer(console); };
     return destinations_.Around(
         console, [&] { return store_.empty() ? answer() : WithStore(console, answer); });
@@ -287,13 +291,13 @@ class ExploreCommand final : public Command {
     if (const ExitCode code = NoteInputs(console, *spec); code != ExitCode::kAnswer) return code;
     // A description needs no answers, so it neither reads nor makes a store.
     const bool stores = !store_.empty() && !dry_run_;
-    const base::Expected<Store> store = Store::Open(stores ? store_ : ":memory:");
-    if (!store) return console.Refuse(store.error());
+    const auto store = Store::Open(stores ? store_ : ":memory:");
+    if (!store) return RefuseStore(console, store.error());
     if (dry_run_) return Describe(console, *spec, *store);
     if (shard_.IsGiven())
       return shard_.Run(console, *spec, *text, *store, threads_.Get(), questions_.Get().plan_all);
     const base::Expected<std::optional<Json>> document = Find(console, *spec, *store);
-    if (!document) return console.Refuse(document.error());
+    if (!document) return RefuseStore(console, store->FaultOr(document.error()));
     if (!*document) {
       if (!store_.empty()) console.Note("interrupted; the same command goes on from here");
       return ExitCode::kInterrupted;

@@ -18,6 +18,11 @@ base::Expected<explore::Json> LatestDocument(const explore::Store& store, const 
   return base::Unexpected(fault);
 }
 
+ExitCode RefuseStore(Console& console, const explore::StoreFault& fault) {
+  const ExitCode code = console.Refuse(fault);
+  return fault.is_of_writing ? ExitCode::kCannotWrite : code;
+}
+
 ExitCode WithStore(Console& console, const std::function<ExitCode()>& work) {
   try {
     return work();

@@ -27,6 +27,9 @@ class ExplorePart {
 // The document of the exploration that a store finished last.
 base::Expected<explore::Json> LatestDocument(const explore::Store& store, const std::string& path);
 
+// Reports an error of work with a store, which may be an output that cannot be written.
+ExitCode RefuseStore(Console& console, const explore::StoreFault& fault);
+
 // Does the work of a command that reads a store. This program alone writes the documents of stores,
 // so one that cannot be read is damage, which the console reports.
 ExitCode WithStore(Console& console, const std::function<ExitCode()>& work);

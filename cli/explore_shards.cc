@@ -38,6 +38,7 @@ class MergePart final : public ExplorePart {
 
   ExitCode Run(Console& console) override {
     for (const std::string& store : stores_) destinations_.Read("store", store);
+    destinations_.Update("--output", output_);
     return destinations_.Around(console, [&] { return Answer(console); });
   }
 
@@ -48,7 +49,7 @@ class MergePart final : public ExplorePart {
     options.progress = [&](std::string_view line) { console.Progress(line); };
     const InterruptGuard guard(options.canceller.Get().stop);
     const auto report = explore::Merge(stores_, output_, options);
-    if (!report) return console.Refuse(report.error());
+    if (!report) return RefuseStore(console, report.error());
     if (!*report) {
       console.Note("interrupted; the same command goes on from here");
       return ExitCode::kInterrupted;
@@ -98,7 +99,7 @@ ExitCode ShardChoice::Run(Console& console, const explore::Spec& spec, const std
   options.progress = [&](std::string_view line) { console.Progress(line); };
   const InterruptGuard guard(options.canceller.Get().stop);
   const auto report = explore::ExploreShard(spec, text, store, options);
-  if (!report) return console.Refuse(report.error());
+  if (!report) return RefuseStore(console, store.FaultOr(report.error()));
   if (!*report) {
     console.Note("interrupted; the same command goes on from here");
     return ExitCode::kInterrupted;

@@ -71,8 +71,7 @@ Result<ExploreAnswer> AnswerCall(std::string text, const ExploreOptions& options
                             "a number above 0");
   const base::Expected<Spec> spec = ReadSpec(std::move(text), name);
   if (!spec) return api::BadInput(spec.error());
-  const base::Expected<Store> store =
-      Store::Open(options.store.empty() ? ":memory:" : options.store);
+  const auto store = Store::Open(options.store.empty() ? ":memory:" : options.store);
   if (!store) return api::BadInput(store.error());
   RunOptions run;
   run.threads = options.threads;

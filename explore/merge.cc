@@ -129,14 +129,16 @@ class Merging {
           const MergeOptions& options)
       : stores_(stores), output_(output), options_(options) {}
 
-  base::Expected<std::optional<MergeReport>> Run() {
-    const base::Expected<Store> merged = Store::Open(":memory:");
-    if (!merged) return base::Unexpected(merged.error());
-    if (const auto fault = Unite(*merged)) return base::Unexpected(*fault);
-    const base::Expected<Store> output = Store::Open(output_);
-    if (!output) return base::Unexpected(output.error());
-    if (const auto fault = Write(*merged, *output)) return base::Unexpected(*fault);
-    return Finish(*output);
+  tl::expected<std::optional<MergeReport>, StoreFault> Run() {
+    const auto merged = Store::Open(":memory:");
+    if (!merged) return tl::unexpected(merged.error());
+    if (const auto fault = Unite(*merged)) return tl::unexpected(StoreFault{*fault, false});
+    const auto output = Store::Open(output_);
+    if (!output) return tl::unexpected(output.error());
+    if (const auto fault = Write(*merged, *output)) return tl::unexpected(*fault);
+    auto report = Finish(*output);
+    if (!report) return tl::unexpected(output->FaultOr(report.error()));
+    return *std::move(report);
   }
 
  private:
@@ -152,7 +154,7 @@ class Merging {
     }
     const Union all(merged);
     for (const std::string& file : files) {
-      const base::Expected<Store> store = Store::Open(file, Store::Missing::kRefuse);
+      const auto store = Store::Open(file, Store::Missing::kRefuse);
       if (!store) return store.error();
       if (auto fault = Compare(*store, file)) return fault;
       if (auto fault = all.Add(file)) return fault;
@@ -186,7 +188,7 @@ class Merging {
   }
 
   // In one step: the rows go through a file, as a store in memory cannot be attached.
-  static std::optional<base::Diagnostic> Write(const Store& merged, const Store& output) {
+  static std::optional<StoreFault> Write(const Store& merged, const Store& output) {
     MakeShardTables(output);
     const Attempts makes_table(output);
     output.Begin();
@@ -277,9 +279,9 @@ class Merging {
 
 }  // namespace
 
-base::Expected<std::optional<MergeReport>> Merge(const std::vector<std::string>& stores,
-                                                 const std::string& output,
-                                                 const MergeOptions& options) {
+tl::expected<std::optional<MergeReport>, StoreFault> Merge(const std::vector<std::string>& stores,
+                                                           const std::string& output,
+                                                           const MergeOptions& options) {
   return Merging(stores, output, options).Run();
 }
 

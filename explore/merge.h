@@ -35,8 +35,8 @@ struct MergeReport {
 // all, or none. Then makes the document of the exploration, if all pieces are done; pairs that it
 // needs and no piece planned are planned. Refuses stores that have no specification in common, and
 // answers of one question that differ; nothing is written then. nullopt if it was cancelled.
-base::Expected<std::optional<MergeReport>> Merge(const std::vector<std::string>& stores,
-                                                 const std::string& output,
-                                                 const MergeOptions& options);
+tl::expected<std::optional<MergeReport>, StoreFault> Merge(const std::vector<std::string>& stores,
+                                                           const std::string& output,
+                                                           const MergeOptions& options);
 
 }  // namespace tessera::explore

@@ -28,8 +28,15 @@ struct Finalize {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
 
-base::Diagnostic FaultOf(const std::string& path, std::string message, std::string expected = "") {
-  base::Diagnostic fault;
+bool IsOfWriting(int code) {
+  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return false;
+  const int kind = code & 0xff;
+  return kind == SQLITE_FULL || kind == SQLITE_READONLY || kind == SQLITE_PERM ||
+         kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR;
+}
+
+StoreFault FaultOf(const std::string& path, std::string message, std::string expected = "") {
+  StoreFault fault;
   fault.file = path;
   fault.message = std::move(message);
   fault.expected = std::move(expected);
@@ -44,15 +51,17 @@ StoredAnswer AsAnswer(const std::vector<std::string>& row) {
 
 void Store::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
-base::Expected<Store> Store::Open(const std::string& path, Missing missing) {
+tl::expected<Store, StoreFault> Store::Open(const std::string& path, Missing missing) {
   sqlite3* raw = nullptr;
   const int creation = missing == Missing::kCreate ? SQLITE_OPEN_CREATE : 0;
   const int code = sqlite3_open_v2(
       path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | creation, nullptr);
   Store store(std::unique_ptr<sqlite3, Close>(raw), path);
-  if (code != SQLITE_OK)
-    return base::Unexpected(
-        FaultOf(path, std::string("cannot be opened: ") + sqlite3_errstr(code)));
+  if (code != SQLITE_OK) {
+    StoreFault fault = FaultOf(path, std::string("cannot be opened: ") + sqlite3_errstr(code));
+    fault.is_of_writing = missing == Missing::kCreate && IsOfWriting(code);
+    return tl::unexpected(fault);
+  }
   sqlite3_busy_timeout(raw, kPatience);
   const auto number = [&](std::string_view sql) {
     const std::vector<Row> rows = store.Query(sql, {});
@@ -62,10 +71,10 @@ base::Expected<Store> Store::Open(const std::string& path, Missing missing) {
   const std::string application = number("PRAGMA application_id");
   const std::string version = number("PRAGMA user_version");
   if (!store.fault_.empty())
-    return base::Unexpected(FaultOf(path, "this is no store: " + store.fault_));
+    return tl::unexpected(FaultOf(path, "this is no store: " + store.fault_));
   const bool is_ours = application == std::to_string(kApplication);
   if (tables != "0" && (!is_ours || version != std::to_string(kVersion))) {
-    return base::Unexpected(FaultOf(
+    return tl::unexpected(FaultOf(
         path, is_ours ? "the store has version " + version : "this file is of another program",
         "a store of explorations, version " + std::to_string(kVersion) + ", or no file"));
   }
@@ -74,8 +83,9 @@ base::Expected<Store> Store::Open(const std::string& path, Missing missing) {
   store.Query("PRAGMA synchronous = NORMAL", {});
   store.Query("PRAGMA application_id = " + std::to_string(kApplication), {});
   store.Query("PRAGMA user_version = " + std::to_string(kVersion), {});
-  sqlite3_exec(raw, kTables, nullptr, nullptr, nullptr);
-  if (auto fault = store.Fault()) return base::Unexpected(*fault);
+  if (sqlite3_exec(raw, kTables, nullptr, nullptr, nullptr) != SQLITE_OK)
+    store.NoteFault(sqlite3_extended_errcode(raw));
+  if (auto fault = store.Fault()) return tl::unexpected(*fault);
   return store;
 }
 
@@ -99,13 +109,27 @@ std::vector<Store::Row> Store::Query(std::string_view sql,
       }
     }
   }
-  if (code != SQLITE_DONE && fault_.empty()) fault_ = sqlite3_errmsg(database_.get());
+  if (code != SQLITE_DONE) NoteFault(sqlite3_extended_errcode(database_.get()));
   return rows;
 }
 
-std::optional<base::Diagnostic> Store::Fault() const {
+// Keeps the first one.
+void Store::NoteFault(int code) const {
+  if (!fault_.empty()) return;
+  fault_ = sqlite3_errmsg(database_.get());
+  is_of_writing_ = IsOfWriting(code);
+}
+
+std::optional<StoreFault> Store::Fault() const {
   if (fault_.empty()) return std::nullopt;
-  return FaultOf(path_, "the store cannot be used: " + fault_);
+  StoreFault fault = FaultOf(path_, "the store cannot be used: " + fault_);
+  fault.is_of_writing = is_of_writing_;
+  return fault;
+}
+
+StoreFault Store::FaultOr(const base::Diagnostic& error) const {
+  if (auto fault = Fault()) return *fault;
+  return {error, false};
 }
 
 std::optional<StoredAnswer> Store::FindAnswer(const std::string& key) const {

@@ -47,11 +47,17 @@ struct StoredNetwork {
   std::string import;  // JSON
 };
 
+// Why a store cannot be used: its content, or, of writing, its folder or its disk.
+struct StoreFault : base::Diagnostic {
+  bool is_of_writing = false;
+};
+
 class Store {
  public:
   // ":memory:" is a store without a file. Refuses files of other programs and versions.
   enum class Missing { kCreate, kRefuse };
-  static base::Expected<Store> Open(const std::string& path, Missing missing = Missing::kCreate);
+  static tl::expected<Store, StoreFault> Open(const std::string& path,
+                                              Missing missing = Missing::kCreate);
 
   std::optional<StoredAnswer> FindAnswer(const std::string& key) const;
 
@@ -89,7 +95,10 @@ class Store {
   std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
 
   // What went wrong in writing, if anything did.
-  std::optional<base::Diagnostic> Fault() const;
+  std::optional<StoreFault> Fault() const;
+
+  // The fault of the store, or else an error of work with it.
+  StoreFault FaultOr(const base::Diagnostic& error) const;
 
  private:
   struct Close {
@@ -99,9 +108,12 @@ class Store {
   Store(std::unique_ptr<sqlite3, Close> database, std::string path)
       : database_(std::move(database)), path_(std::move(path)) {}
 
+  void NoteFault(int code) const;
+
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;
   mutable std::string fault_;
+  mutable bool is_of_writing_ = false;  // the fault
 };
 
 }  // namespace tessera::explore

@@ -133,6 +133,9 @@ TEST_F(ExploreTest, SaysWhatIsWrong) {
   EXPECT_THAT(area.err, HasSubstr("no area is known of memories.sram"));
   EXPECT_EQ(Run({"explore"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "export", "none.db"}).exit_code, 3);
+  const Outcome nowhere = Run({"explore", "space.yaml", "--store", "missing/a.db"});
+  EXPECT_EQ(nowhere.exit_code, 74);
+  EXPECT_THAT(nowhere.err, HasSubstr("missing"));
 }
 
 TEST_F(ExploreTest, ADryRunMakesNoStoreAndHonoursTheFormat) {

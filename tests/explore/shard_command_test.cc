@@ -65,7 +65,7 @@ TEST_F(ShardCommandTest, AFullDiskLosesNothing) {
                               TESSERA_COMMAND +
                               " explore space.yaml --shard 1/1 --store 1.db > full.txt 2>&1";
   const int status = std::system(("sh -c \"" + command + "\"").c_str());
-  EXPECT_NE(status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 74);
   EXPECT_THAT(Read("full.txt"), HasSubstr("1.db: error:"));
   EXPECT_EQ(RunPiece("1/1", "1.db").exit_code, 0);
   EXPECT_EQ(Run({"explore", "merge", "1.db", "--output", "all.db"}).exit_code, 0);
@@ -76,6 +76,7 @@ TEST_F(ShardCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(RunPiece("3/2", "1.db").exit_code, 2);
   EXPECT_EQ(Run({"explore", "space.yaml", "--shard", "1/2"}).exit_code, 2);
   EXPECT_EQ(Run({"explore", "merge", "none.db", "--output", "all.db"}).exit_code, 3);
+  EXPECT_EQ(Run({"explore", "merge", "whole.db", "--output", "no/all.db"}).exit_code, 74);
   EXPECT_EQ(Run({"explore", "merge", "whole.db"}).exit_code, 2);
   for (const Arguments& more : {Arguments{"--output", "a.json"}, Arguments{"--format", "json"}}) {
     Arguments arguments = {"explore", "space.yaml", "--shard", "1/2", "--store", "1.db"};
