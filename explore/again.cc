@@ -4,6 +4,7 @@
 
 #include <tessera/tessera.h>
 
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -81,6 +82,11 @@ base::Expected<Plan> MakePlanAgain(const Store& store, const StoredAnswer& answe
                                    const CallOptions& call) {
   base::Expected<PlanAnswer> made = AskAgain(store, answer, call);
   if (!made) return base::Unexpected(made.error());
+  if (made->stopped) {
+    // It may be another plan than the store's, and says nothing about the store.
+    if (!call.canceller || !call.canceller->IsCancelled()) throw std::bad_alloc();
+    return Refuse("the call was cancelled before the plan was made again");
+  }
   if (!made->plan)
     return Refuse("there is no plan: " + answer.outcome +
                   (made->reason.empty() ? "" : ", " + made->reason));

@@ -21,7 +21,7 @@ base::Expected<PlanAnswer> AskAgain(const Store& store, const StoredAnswer& answ
                                     const CallOptions& call);
 
 // The plan of that answer. The complaint says why there is none, or that it differs from what the
-// store states.
+// store states. `call` has no timeout. Throws std::bad_alloc where memory runs out.
 base::Expected<Plan> MakePlanAgain(const Store& store, const StoredAnswer& answer,
                                    const CallOptions& call);
 

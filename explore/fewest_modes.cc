@@ -34,6 +34,7 @@ base::Expected<std::optional<Json>> ModeSearch::FindReduced(Json& reduced) const
   options.seed = spec_.settings.seed;
   const Result<ModesAnswer> found = Modes(plans, options);
   if (!found) return base::Unexpected(AsDiagnostic(found.Error()));
+  if (found->stopped && !options_.canceller.IsCancelled()) throw std::bad_alloc();
   if (found->stopped) return std::optional<Json>();
   Json memories = Json::array();
   reduced = base_;

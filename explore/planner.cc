@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -63,6 +64,9 @@ std::optional<base::Diagnostic> Planner::InParallel(
     for (size_t i = next++; i < count && !failed; i = next++) {
       try {
         faults[i] = work(i);
+      } catch (const std::bad_alloc&) {
+        failed = true;
+        throw;
       } catch (const std::exception& exception) {
         faults[i].emplace().message = exception.what();
       }
@@ -91,6 +95,7 @@ std::optional<base::Diagnostic> Planner::Load() {
       profiles_[i] = *std::move(profile);
     } else {
       const Error& error = profile.Error();
+      ThrowIfExhausted(error);
       faults_[i] = error.message + (error.expected.empty() ? "" : "; expected " + error.expected) +
                    (error.found.empty() ? "" : "; found " + error.found);
     }
@@ -198,9 +203,7 @@ base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
   Answer answer{KeyOf(question), question.metric, NameOf(found->outcome), {}, found->reason};
   if (found->stopped) {
     if (options_.canceller.IsCancelled()) return answer;
-    base::Diagnostic fault;
-    fault.message = "the memory limit was reached while a plan was made";
-    return base::Unexpected(fault);
+    throw std::bad_alloc();
   }
   if (found->plan) {
     for (const PlanMetric& metric : found->plan->Metrics())
@@ -210,6 +213,17 @@ base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
   Remember(question, answer, elapsed.count());
   if (options_.planned) options_.planned();
   return answer;
+}
+
+// The same as AskLibrary. Others can go on where one lacks memory.
+base::Expected<Answer> Planner::AskForOneOfMany(const Question& question) const {
+  try {
+    return AskLibrary(question);
+  } catch (const std::bad_alloc&) {
+    base::Diagnostic fault;
+    fault.message = "the memory limit was reached while a plan was made";
+    return base::Unexpected(fault);
+  }
 }
 
 // The same as AskLibrary. The note of an attempt that ends the process stays in the store, and an
@@ -229,7 +243,7 @@ base::Expected<Answer> Planner::AskNoting(const Question& question) const {
       Remember(question, answer, 0);
       return answer;
     }
-    base::Expected<Answer> answer = AskLibrary(question);
+    base::Expected<Answer> answer = AskForOneOfMany(question);
     const std::lock_guard lock(*mutex_);
     if (store_.Fault()) return base::Unexpected(*store_.Fault());
     if (answer || IsCancelled()) {

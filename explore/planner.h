@@ -23,7 +23,8 @@
 #include "tessera/explore/store.h"
 
 // Asks the library about pairs of a network and a point, on several threads, and keeps what it says
-// in the store. What is in the store is not asked again.
+// in the store. What is in the store is not asked again. Calls throw std::bad_alloc where memory
+// runs out.
 namespace tessera::explore {
 
 // A network of the specification on a profile of the space, as indices.
@@ -104,6 +105,7 @@ class Planner {
   std::optional<base::Diagnostic> ComputeBounds(const PairOf& pair, Bounds& bounds) const;
   PlanOptions OptionsFor(const Question& question) const;
   base::Expected<Answer> AskLibrary(const Question& question) const;
+  base::Expected<Answer> AskForOneOfMany(const Question& question) const;
   base::Expected<Answer> AskNoting(const Question& question) const;
   size_t PutSuspectsLast(std::span<const Question> questions, std::vector<size_t>& open) const;
   void Remember(const Question& question, const Answer& answer, double milliseconds) const;

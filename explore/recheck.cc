@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -73,6 +74,7 @@ class Sampler {
     question.options = options.dump();
     base::Expected<PlanAnswer> answer = AskAgain(store_, question, options_.call);
     if (!answer || !answer->stopped) return answer;
+    if (!options_.call.timeout_s && !options_.call.canceller) throw std::bad_alloc();
     base::Diagnostic fault;
     fault.message = "the check was stopped before all pairs of the sample were planned";
     return base::Unexpected(fault);

@@ -104,6 +104,7 @@ base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
   auto document = request.relax            ? Relax(spec, store, options)
                   : !request.least.empty() ? FindLeast(spec, store, request.least, options)
                                            : AnswerFronts(spec, store, request, options);
+  if (!document && !store.Fault() && options.canceller.IsCancelled()) return std::optional<Json>();
   if (!document || !*document) return document;
   if (is_front) {
     store.AddResult(digest, (*document)->dump());

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -115,6 +116,7 @@ class SpecReader {
 
   // A file that cannot be opened is an error of the specification, any other one its own.
   void RefuseFile(const YamlNode& node, const std::string& file, const Error& error) {
+    ThrowIfExhausted(error);
     if (error.line == 0) {
       node.Complain("'" + file + "' cannot be read: " + error.message, error.expected);
     } else if (!fault_) {
@@ -328,7 +330,12 @@ base::Expected<Spec> ReadSpec(std::string text, const std::string& file) {
   return spec;
 }
 
+void ThrowIfExhausted(const Error& error) {
+  if (error.status == CallStatus::kStopped) throw std::bad_alloc();
+}
+
 base::Diagnostic AsDiagnostic(const Error& error) {
+  ThrowIfExhausted(error);
   base::Diagnostic diagnostic;
   diagnostic.message = error.message;
   diagnostic.file = error.file;

@@ -68,8 +68,9 @@ struct Spec {
 // Files that the specification names are relative to its folder. Errors have file, line and column.
 base::Expected<Spec> ReadSpec(std::string text, const std::string& file);
 
-// An error of the library.
+// An error of the library. Throws std::bad_alloc if memory ran out: that is no fault of an input.
 base::Diagnostic AsDiagnostic(const Error& error);
+void ThrowIfExhausted(const Error& error);
 
 // 128 bits of FNV-1a, in 32 hexadecimal digits.
 std::string DigestOf(std::string_view text);

@@ -4,6 +4,8 @@
 
 #include <sqlite3.h>
 
+#include <new>
+
 namespace tessera::explore {
 namespace {
 
@@ -57,6 +59,7 @@ tl::expected<Store, StoreFault> Store::Open(const std::string& path, Missing mis
   const int code = sqlite3_open_v2(
       path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | creation, nullptr);
   Store store(std::unique_ptr<sqlite3, Close>(raw), path);
+  if (code == SQLITE_NOMEM) throw std::bad_alloc();
   if (code != SQLITE_OK) {
     StoreFault fault = FaultOf(path, std::string("cannot be opened: ") + sqlite3_errstr(code));
     fault.is_of_writing = missing == Missing::kCreate && IsOfWriting(code);
@@ -113,8 +116,9 @@ std::vector<Store::Row> Store::Query(std::string_view sql,
   return rows;
 }
 
-// Keeps the first one.
+// Keeps the first one. A lack of memory is no fault of the store.
 void Store::NoteFault(int code) const {
+  if (code == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) throw std::bad_alloc();
   if (!fault_.empty()) return;
   fault_ = sqlite3_errmsg(database_.get());
   is_of_writing_ = IsOfWriting(code);

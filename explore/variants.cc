@@ -87,6 +87,7 @@ base::Expected<Planner::Figures> Variants::Reevaluate(const Plan& plan, size_t v
   options.memory_limit = options_.memory_limit;
   Planner::Figures figures;
   const Result<EvaluateAnswer> answer = Evaluate(draft.dump(), options);
+  if (!answer) ThrowIfExhausted(answer.Error());
   // A plan that does not suit the profile is no error: it is no plan there.
   if (!answer || !answer->plan || !answer->findings.empty()) return figures;
   for (const PlanMetric& metric : answer->plan->Metrics()) figures[metric.name] = metric.value;

@@ -41,6 +41,7 @@ std::string Space() {
 struct Case {
   std::string name;
   Arguments arguments;
+  double growth = 1.16;  // of the number of the failing allocation
 };
 
 class Exhausted : public CommandLineTest, public testing::WithParamInterface<Case> {
@@ -59,6 +60,7 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   constexpr int kRuns = 60;
   Write("buffers.csv", kBuffers);
   Write("relu.onnx", BytesOf(kRelu));
+  Write("space.yaml", Space());
   const Outcome whole = Run(GetParam().arguments);
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   const bool writes = std::filesystem::exists(Folder() / "out.json");
@@ -66,7 +68,7 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
   int failures = 0;
   int answers = 0;
   double next = 1;
-  for (int run = 0; run < kRuns; ++run, next = next * 1.16 + 1) {
+  for (int run = 0; run < kRuns; ++run, next = next * GetParam().growth + 1) {
     if (writes) std::filesystem::remove(Folder() / "out.json");
     const Outcome outcome = RunFailing(static_cast<int64_t>(next));
     ASSERT_THAT(outcome.exit_code, AnyOf(Eq(0), Eq(10)))
@@ -78,9 +80,10 @@ TEST_P(Exhausted, EndsWithACodeAMessageAndNoPartOfAFile) {
       ++answers;
     }
     for (const std::string& file : Files())
-      EXPECT_THAT(file, AnyOf("buffers.csv", "relu.onnx", "out.json"));
+      EXPECT_THAT(file, AnyOf("buffers.csv", "relu.onnx", "space.yaml", "out.json"));
     if (!writes || !std::filesystem::exists(Folder() / "out.json")) continue;
     if (Read("out.json") == answer) continue;
+    ASSERT_NE(GetParam().name, "explore") << "allocation " << next;
     EXPECT_EQ(Run({"check", "out.json", "--no-search"}).exit_code, 0) << "allocation " << next;
   }
   EXPECT_GT(failures, 10);
@@ -181,6 +184,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"onnx",
                          {"plan", "relu.onnx", "--hw", Shipped("hw_profiles/edge_npu_1mib.yaml"),
                           "--floats-as", "int8", "--output", "out.json"}},
+                    Case{"explore", {"explore", "space.yaml", "--output", "out.json"}, 1.23},
+                    Case{"relax", {"explore", "space.yaml", "--relax"}, 1.23},
                     Case{"tile",
                          {"tile", Shipped("examples/networks/patent_chain.yaml"), "--hw",
                           Shipped("hw_profiles/mcu_320k.yaml")}}),
