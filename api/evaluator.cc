@@ -4,6 +4,7 @@
 #include <tessera/evaluator.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -116,7 +117,10 @@ Limits Merged(const Limits& some, const Limits& more) {
 class Evaluating {
  public:
   Evaluating(Evaluator::Content& content, const Network& network, PlanOptions options)
-      : content_(content), network_(network), options_(std::move(options)) {}
+      : content_(content), network_(network), options_(std::move(options)) {
+    if (options_.timeout_s)
+      deadline_ = Clock::now() + std::chrono::duration<double>(*options_.timeout_s);
+  }
 
   Result<std::vector<Evaluation>> With(const std::vector<Limits>& limits, bool are_given) {
     const size_t count = content_.profiles.size();
@@ -138,6 +142,8 @@ class Evaluating {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   // Whether a lower bound exceeds a limit, which `found` then says. The bound of the peak takes
   // most of the time, so it comes last, and only where the peak has a limit.
   Result<bool> FailsByBounds(size_t profile, Evaluation& found) const {
@@ -205,6 +211,10 @@ class Evaluating {
 
   Result<Evaluation> Search(size_t profile, Limits bounds) {
     options_.limits = all_[profile];
+    if (deadline_) {
+      const std::chrono::duration<double> left = *deadline_ - Clock::now();
+      options_.timeout_s = std::max(0.0, left.count());
+    }
     const Result<PlanAnswer> answer = SearchPlan(network_, content_.profiles[profile], options_,
                                                  &content_.engines, content_.prices[profile].get());
     if (!answer) return answer.Error();
@@ -232,6 +242,8 @@ class Evaluating {
   Evaluator::Content& content_;
   const Network& network_;
   PlanOptions options_;
+  // of the whole call
+  std::optional<std::chrono::time_point<Clock, std::chrono::duration<double>>> deadline_;
   std::vector<Limits> all_;  // by profile
 };
 

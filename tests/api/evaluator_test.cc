@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <string>
 #include <thread>
@@ -95,6 +96,24 @@ TEST(Evaluators, AnswerAsFreshPlansDoOnDrawnEdits) {
     genes.Edit(random);
   }
   EXPECT_GT(evaluator.Count().known, 0);
+}
+
+// The time is over before the second profile, whatever the first one takes.
+TEST(Evaluators, HaveOneTimeoutForAllProfiles) {
+  EvaluatorOptions options;
+  options.plan.max_operators = 1;
+  options.plan.budget = 200;
+  const Evaluator evaluator = Must(Evaluator::Make({Npu(), Small()}, options));
+  CallOptions call;
+  call.timeout_s = 1;
+  bool has_waited = false;
+  call.progress = [&](std::string_view) {
+    if (!has_waited) std::this_thread::sleep_for(std::chrono::duration<double>(*call.timeout_s));
+    has_waited = true;
+  };
+  const std::vector<Evaluation> found = Must(evaluator.Evaluate(Chain(), call));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(found[1].stopped);
 }
 
 TEST(Evaluators, KeepLimitsAsPlansDo) {
