@@ -36,6 +36,14 @@ base::Diagnostic TileFault(std::string message, std::string expected, std::strin
   return fault;
 }
 
+std::optional<int64_t> ParseNumber(std::string_view word) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+// An id counts before a number that could be meant too, if only with leading zeros.
 base::Expected<int> FindNamed(const std::string& said, const std::string& word,
                               const graph::Graph& network) {
   std::vector<std::string_view> names;
@@ -43,6 +51,9 @@ base::Expected<int> FindNamed(const std::string& said, const std::string& word,
     if (network.operators[i].id == word || std::to_string(i) == word) return static_cast<int>(i);
     names.emplace_back(network.operators[i].id);
   }
+  const std::optional<int64_t> number = ParseNumber(word);
+  if (number && word.front() != '-' && *number < static_cast<int64_t>(names.size()))
+    return static_cast<int>(*number);
   return tl::unexpected(
       TileFault(fmt::format("{}: there is no operator '{}'", said, word),
                 fmt::format("an id, or a number from 0 to {}", network.operators.size() - 1),
@@ -57,13 +68,6 @@ std::vector<std::string_view> Split(std::string_view words, char separator) {
     if (end == std::string_view::npos) return parts;
     words.remove_prefix(end + 1);
   }
-}
-
-std::optional<int64_t> ParseExtent(std::string_view word) {
-  int64_t extent = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), extent);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return extent;
 }
 
 // Reads a shape, then holds it against the network and the profile.
@@ -105,7 +109,7 @@ class ShapeReader {
             base::DidYouMean(name, names));
       }
       const std::optional<int64_t> extent =
-          equals == std::string_view::npos ? std::nullopt : ParseExtent(part.substr(equals + 1));
+          equals == std::string_view::npos ? std::nullopt : ParseNumber(part.substr(equals + 1));
       if (!extent) return NoNumber(part);
       shape_[*axis] = *extent;
     }
@@ -115,7 +119,7 @@ class ShapeReader {
   std::optional<base::Diagnostic> ReadExtents() {
     std::vector<int64_t> extents;
     for (const std::string_view part : Split(words_, 'x')) {
-      const std::optional<int64_t> extent = ParseExtent(part);
+      const std::optional<int64_t> extent = ParseNumber(part);
       if (!extent) return NoNumber(part);
       extents.push_back(*extent);
     }

@@ -151,6 +151,9 @@ TEST_F(TileTest, TakesOperatorsByNameOrNumber) {
   ASSERT_EQ(by_name.exit_code, 0) << by_name.err;
   EXPECT_EQ(ParseJson(by_name.out).at("subject"), "patent_chain, operators conv2 to conv3");
   EXPECT_EQ(TileChain({"--ops", "1..2"}).out, by_name.out);
+  EXPECT_EQ(TileChain({"--ops", "01..002"}).out, by_name.out);
+  EXPECT_EQ(TileChain({"--ops", "1..03"}).exit_code, 3);
+  EXPECT_EQ(TileChain({"--ops", "-0"}).exit_code, 3);
   EXPECT_EQ(ParseJson(TileChain({"--ops", "conv1"}).out).at("subject"),
             "patent_chain, operators conv1 to conv1");
 }
