@@ -131,7 +131,7 @@ std::optional<double> ParseDecimal(std::string_view word) {
 }
 
 void AnswerFormat::Declare(CLI::App& app) {
-  app.add_option("--format", format_, "What stdout gets")
+  app.add_option("--format", format_, "The format of standard output")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
 }

@@ -37,13 +37,13 @@ class EvalCommand final : public Command {
     return "Price, complete and check a plan that was edited by hand";
   }
   std::string Examples() const override {
-    return "Of the file count network, profile, objective, and of each subgraph its operators, "
-           "tile and policies; the\n"
-           "rest is derived again and may be left out. Where a buffer or a tensor at home has an "
-           "\"offset\", it stays\n"
-           "there; what has none is placed. After a change of tile or partition old addresses "
-           "seldom fit: delete\n"
-           "those that matter no more, or say --move.\n\n"
+    return "The command reads the network, the profile and the objective of the file, and the "
+           "operators, tile and\n"
+           "policies of each subgraph. It derives the rest again, so the file may leave it out. A "
+           "buffer or a tensor at\n"
+           "home with an \"offset\" stays there; the others are placed. After a change of tile or "
+           "partition old addresses\n"
+           "seldom fit: delete those that no longer matter, or use --move.\n\n"
            "Examples:\n"
            "  tessera eval edited.json --move --output better.json    after a change of tile in an "
            "editor\n"
@@ -51,8 +51,8 @@ class EvalCommand final : public Command {
            "what is wrong\n"
            "  tessera eval plan.json --hw new.yaml --move             the same partition on "
            "another profile\n\n"
-           "`tessera plan --output plan.json` writes what to begin with; `tessera diff plan.json "
-           "better.json` tells them apart.\n";
+           "`tessera plan --output plan.json` writes a plan to start from; `tessera diff plan.json "
+           "better.json` compares the two.\n";
   }
 
   void Declare(CLI::App& app) override {

@@ -83,13 +83,15 @@ class GenerateCommand final : public Command {
     app.add_option("--seed", request_.seed, "Draws another list (default: 1)")
         ->transform(WholeNumber(0, std::numeric_limits<int64_t>::max()));
     app.add_option("--fixed", request_.fixed_ppm,
-                   "Fix so many of the offsets, drawn from a known solution")
+                   "Fix this share of the offsets, drawn from a known solution")
         ->transform(PartsPerMillion(100));
-    app.add_option("--separated", request_.separated,
-                   "So many pairs must not share addresses, and do not in the known solution")
+    app.add_option(
+           "--separated", request_.separated,
+           "The number of pairs that must not share addresses, and do not in the known solution")
         ->transform(WholeNumber(0, kMostBuffers));
-    app.add_option("--penalties", request_.penalties,
-                   "Sharing addresses costs 1 for so many pairs that never live together")
+    app.add_option(
+           "--penalties", request_.penalties,
+           "The number of pairs that never live together for which sharing addresses costs 1")
         ->transform(WholeNumber(0, kMostBuffers));
     app.add_flag("--values", request_.values,
                  "Give each buffer a value, its bytes times 1 to 8, for `tessera alloc --maximize "

@@ -90,7 +90,7 @@ class PlanCommand final : public Command {
     app.add_option(
            "--max-operators", max_operators_,
            "The most operators in one subgraph; without it as many as a limited effort allows, "
-           "which a note tells")
+           "and a note says how many")
         ->transform(WholeNumber(1, 1000));
     CLI::Option* front =
         app.add_flag("--pareto", pareto_,
@@ -106,7 +106,7 @@ class PlanCommand final : public Command {
         "--sensitivity", sensitivity_,
         "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--no-keep", no_keep_,
-                 "Bring every tensor between subgraphs home but for those of --keep; without it "
+                 "Store every tensor between subgraphs at home except those of --keep; without it "
                  "they stay in the tile memory where that is better and fits, at most two at a "
                  "cut");
     app.add_flag(
@@ -122,8 +122,8 @@ class PlanCommand final : public Command {
         ->capture_default_str();
     app.add_option(
            "--order", order_,
-           "given runs the operators in the order of the file; search in any in which each comes "
-           "behind those it depends on, where that is better, which a note tells")
+           "given runs the operators in the order of the file; search also tries other orders in "
+           "which each operator follows those it depends on, and a note names a better one")
         ->check(CLI::IsMember({"given", "search"}))
         ->capture_default_str();
     constraints_.Declare(app);

@@ -34,9 +34,12 @@ class TileCommand final : public Command {
     return "Find the largest tiles of some operators that fit, and prove that no larger ones do";
   }
   std::string Examples() const override {
-    return "A corner is a tile shape that fits while no shape that contains it does. Of each it "
-           "says what it costs, and why the\n"
-           "next larger along each axis is impossible. --why-not asks about one shape: 7x56 is "
+    return "A corner is a tile shape that fits while no shape that contains it does. For each "
+           "corner "
+           "the command prints the\n"
+           "costs, and why the next larger tile along each axis is impossible. --why-not asks "
+           "about "
+           "one shape: 7x56 is "
            "rows by columns, rows=7,channels=32\n"
            "names axes, and 1x24x7x56 gives every extent of the output.\n\n"
            "Examples:\n"
@@ -45,9 +48,10 @@ class TileCommand final : public Command {
            "--ops block1_expand..block1_project\n"
            "  tessera tile examples/networks/mobilenet_v2.yaml --hw hw_profiles/edge_npu_1mib.yaml "
            "--ops 3..5 --why-not 56x56\n"
-           "  tessera tile --candidates examples/problems/halo_ladder.json\n\n"
-           "Of the next larger tile it says which few conditions collide and which single changes "
-           "would help.\n";
+           "  tessera tile --candidates examples/problems/halo_candidates.json\n\n"
+           "For the next larger tile it names the few conditions that collide and the single "
+           "changes "
+           "that would help.\n";
   }
 
   void Declare(CLI::App& app) override {

@@ -338,7 +338,7 @@ TEST(Library, ReadsProblemsOfFiles) {
 
 TEST(Library, PlacesTheBuffersOfACandidate) {
   const Problem problem =
-      Must(Problem::Load(TESSERA_SOURCE_DIR "/examples/problems/halo_ladder.json"));
+      Must(Problem::Load(TESSERA_SOURCE_DIR "/examples/problems/halo_candidates.json"));
   ASSERT_THAT(problem.Candidates(), Not(IsEmpty()));
   EXPECT_EQ(Allocate(problem).Error().status, CallStatus::kBadInput);
   const Problem one = Must(problem.AtCandidate(problem.Candidates().front()));

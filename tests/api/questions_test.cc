@@ -81,7 +81,7 @@ TEST(Tiles, OneOfThemIsRefusedWithAReason) {
 
 TEST(Tiles, OfALadderAreItsCandidates) {
   const Problem problem =
-      Must(Problem::Load(TESSERA_SOURCE_DIR "/examples/problems/halo_ladder.json"));
+      Must(Problem::Load(TESSERA_SOURCE_DIR "/examples/problems/halo_candidates.json"));
   const TileAnswer answer = Must(FindTiles(problem));
   EXPECT_EQ(answer.tiles.size(), problem.Candidates().size());
   EXPECT_THAT(problem.Candidates(), Contains(answer.largest));

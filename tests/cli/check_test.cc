@@ -293,7 +293,7 @@ TEST_F(CheckTest, AllocationsNeedTheirProblem) {
 }
 
 TEST_F(CheckTest, AnAllocationOfACandidateIsCheckedAgainstItsSizes) {
-  const std::string ladder = Shipped("examples/problems/halo_ladder.json");
+  const std::string ladder = Shipped("examples/problems/halo_candidates.json");
   Run({"alloc", ladder, "--candidate", "rows=3", "--output", "answer.json"});
   EXPECT_EQ(Run({"check", "answer.json", "--problem", ladder}).exit_code, 0);
 
@@ -308,7 +308,7 @@ TEST_F(CheckTest, AnAllocationOfACandidateIsCheckedAgainstItsSizes) {
   Write("answer.json", answer.dump());
   const Outcome outcome = Run({"check", "answer.json", "--problem", ladder});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("halo_ladder.json has no candidate 'rows=5'\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("halo_candidates.json has no candidate 'rows=5'\n"));
 }
 
 TEST_F(CheckTest, AnAlignmentIsThatOfThePlacedBuffer) {

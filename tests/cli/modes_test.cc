@@ -89,9 +89,9 @@ TEST_F(ModesTest, APlansProfileLosesTheModesThatNoPlanNeeds) {
 }
 
 TEST_F(ModesTest, WhatHasNoModesIsRefused) {
-  const Outcome outcome = Run({"modes", Shipped("examples/problems/halo_ladder.json")});
+  const Outcome outcome = Run({"modes", Shipped("examples/problems/halo_candidates.json")});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, EndsWith("halo_ladder.json: error: no memory has modes\n"));
+  EXPECT_THAT(outcome.err, EndsWith("halo_candidates.json: error: no memory has modes\n"));
 }
 
 TEST_F(ModesTest, DifferentMemoriesAreRefused) {

@@ -77,7 +77,7 @@ TEST_F(ProblemExamplesTest, FiveBanksWithoutTheChangeAreRefused) {
 // At full height no halo is kept: 8 rows fit where 4 and 6 do not.
 TEST_F(ProblemExamplesTest, TheSearchPassesTheGapOfTheLadder) {
   const Outcome outcome =
-      Run({"tile", "--candidates", Problem("halo_ladder.json"), "--format", "json"});
+      Run({"tile", "--candidates", Problem("halo_candidates.json"), "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto answer = ParseJson(outcome.out);
   EXPECT_EQ(answer.at("largest"), "rows=8");
@@ -91,7 +91,7 @@ TEST_F(ProblemExamplesTest, TheSearchPassesTheGapOfTheLadder) {
 
 TEST_F(ProblemExamplesTest, ACandidateOfTheLadderCanBePlacedAlone) {
   const Outcome outcome =
-      Run({"alloc", Problem("halo_ladder.json"), "--candidate", "rows=3", "--format", "json"});
+      Run({"alloc", Problem("halo_candidates.json"), "--candidate", "rows=3", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(ParseJson(outcome.out).at("peak"), 152);
 }

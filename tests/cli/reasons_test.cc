@@ -122,7 +122,7 @@ TEST_F(ReasonsTest, CheckStillWantsAddresses) {
 
 TEST_F(ReasonsTest, ASmallerCandidateIsAChange) {
   const Outcome outcome =
-      Run({"alloc", Shipped("examples/problems/halo_ladder.json"), "--candidate", "rows=4"});
+      Run({"alloc", Shipped("examples/problems/halo_candidates.json"), "--candidate", "rows=4"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(outcome.out, EndsWith("with the sizes of 'rows=3'\n"));
 }

@@ -124,7 +124,7 @@ TEST_F(SchemaTest, ProblemsAndAllocationsKeepTheirs) {
       EXPECT_TRUE(Accepts(Shipped("examples/problems/" + name)));
     }
   }
-  EXPECT_TRUE(Accepts(Shipped("examples/problems/halo_ladder.json")));
+  EXPECT_TRUE(Accepts(Shipped("examples/problems/halo_candidates.json")));
   PlanPatentChain("three_bank_two_mode", {"--dump-problems", "asked"});
   EXPECT_TRUE(Accepts("asked/*.json"));
 }
