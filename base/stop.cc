@@ -27,6 +27,7 @@ bool Stop::Requested() const {
 
 bool Stop::IsInterrupted() const {
   return requested_.load(std::memory_order_relaxed) ||
+         (interrupts_at_deadline_ && deadline_ && Clock::now() >= *deadline_) ||
          (parent_ != nullptr && parent_->IsInterrupted());
 }
 

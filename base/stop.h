@@ -50,6 +50,10 @@ class Stop {
   // search holds then need not be freed, which can take longer than an answer may be late.
   void EndProcess() { ends_process_ = true; }
 
+  // From now on its own deadline counts as an interruption too: no answer needs what is under way.
+  // Call this before the Stop is shared.
+  void InterruptAtDeadline() { interrupts_at_deadline_ = true; }
+
   // Whether it, or a parent, has stopped and ends the process.
   bool HasEndedProcess() const;
 
@@ -103,6 +107,7 @@ class Stop {
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;
   bool ends_process_ = false;
+  bool interrupts_at_deadline_ = false;
   mutable std::atomic<bool> out_of_memory_{false};
   // when memory is measured next, in ticks of the clock
   mutable std::atomic<int64_t> next_look_{0};

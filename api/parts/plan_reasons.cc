@@ -31,7 +31,8 @@ PlanReasons FindPlanReasons(const graph::Graph& network, const hw_profiles::Prof
                             const EngineSet& engines, std::optional<int64_t> budget,
                             const base::Stop& signal) {
   PlanReasons reasons;
-  const base::Stop end(ReasonsEnd(*options.stop), &signal);
+  base::Stop end(ReasonsEnd(*options.stop), &signal);
+  end.InterruptAtDeadline();
   const base::Stop first(end.Before(kPartForCollision), &end);
   if (result.obstacle && result.obstacle->problem) {
     reasons.collision = ExplainIfProven(*result.obstacle->problem, result.obstacle->capacity,
