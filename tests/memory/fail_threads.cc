@@ -5,7 +5,9 @@
 #include <cerrno>
 
 // A library to preload into a command: the system has no more threads.
-extern "C" int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/,
-                              void* (*)(void*), void* /*argument*/) noexcept {
+extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* /*thread*/,
+                                                             const pthread_attr_t* /*attributes*/,
+                                                             void* (*)(void*),
+                                                             void* /*argument*/) noexcept {
   return EAGAIN;
 }
