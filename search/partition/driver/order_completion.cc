@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
 
 // The last steps of an order search: tiles cut along the axes that the profile names for later

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -70,6 +69,16 @@ struct LatticeInterval {
   int Length() const { return choices.Interval().last - choices.Interval().first + 1; }
 };
 
+// Consecutive intervals of a lattice.
+template <typename Iterator>
+struct Consecutive {
+  Iterator first;
+  Iterator behind;
+  Iterator begin() const { return first; }
+  Iterator end() const { return behind; }
+  auto& front() const { return *first; }
+};
+
 class IntervalLattice {
  public:
   // The intervals with at most `most_operators`, except what constraints hold together. The first
@@ -93,7 +102,7 @@ class IntervalLattice {
 
   // All crossings of the interval of operators [first, first + length) of the first order; `length`
   // is at most Longest().
-  using SomeIntervals = std::ranges::subrange<std::deque<LatticeInterval>::const_iterator>;
+  using SomeIntervals = Consecutive<std::deque<LatticeInterval>::const_iterator>;
   SomeIntervals Crossings(int first, int length) const;
 
   // The operator alone, without kept tensors, whatever constraints require; and all of these.

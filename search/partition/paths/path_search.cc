@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <ranges>
 #include <utility>
 
 #include "tessera/base/process.h"
@@ -60,8 +59,9 @@ void PathSearch::FindBounds() {
   Tasks tasks;
   for (size_t begin = 0; begin < intervals.size();) {
     const size_t end = lattice_.EndOfCrossings(begin);
-    const std::ranges::subrange crossings(intervals.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          intervals.begin() + static_cast<std::ptrdiff_t>(end));
+    const Consecutive<std::deque<LatticeInterval>::iterator> crossings{
+        intervals.begin() + static_cast<std::ptrdiff_t>(begin),
+        intervals.begin() + static_cast<std::ptrdiff_t>(end)};
     begin = end;
     if (std::all_of(crossings.begin(), crossings.end(),
                     [](const LatticeInterval& each) { return each.is_bounded; }))
