@@ -16,11 +16,11 @@
 
 namespace tessera::search::allocate {
 
-// From so many buffers on, an engine that lowers peaks takes part.
+// From this number of buffers on, an engine that lowers peaks takes part.
 inline constexpr size_t kManyBuffers = 600;
 
-// The first engine that lowers peaks, if it is to be used for a memory of so many buffers; nullptr
-// otherwise.
+// The first engine that lowers peaks, if it is to be used for a memory with that number of buffers;
+// nullptr otherwise.
 const problem::Engine* FindPeakEngine(std::span<const problem::Engine* const> engines,
                                       size_t buffers);
 

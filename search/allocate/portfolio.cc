@@ -67,8 +67,8 @@ constexpr int64_t kFirstSlicePerBuffer =
     24;  // ... and for each buffer, so that all orders get a first try
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
-// Above so many buffers the engine that lowers peaks works alone, because the others have limits
-// there, or need too much time and memory.
+// Above this number of buffers the engine that lowers peaks works alone, because the others have
+// limits there, or need too much time and memory.
 constexpr size_t kMost = 8'192;
 constexpr int64_t kPeakUnits = 8;  // at most: of a peak engine for a node of the lanes
 

@@ -210,8 +210,7 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
                                                      const hw_profiles::Profile& profile,
                                                      const answer::PartitionOptions& options) {
   try {
-    base::Stop exhausted(std::nullopt, options.stop);
-    exhausted.Request();
+    const base::Stop exhausted(base::Stop::Clock::now(), options.stop);
     exhausted.NoteFailedAllocation();
     answer::PartitionOptions little = options;
     little.stop = &exhausted;

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "tessera/base/process.h"
@@ -23,6 +26,37 @@ TEST(StopTest, StopsOnRequestOnly) {
 TEST(StopTest, StopsAtItsDeadline) {
   EXPECT_TRUE(Stop(Stop::Clock::now() - std::chrono::seconds(1)).Requested());
   EXPECT_FALSE(Stop(Stop::Clock::now() + std::chrono::hours(1)).Requested());
+}
+
+TEST(StopTest, ADeadlineIsAnInterruptionOnlyWhereThatWasSaid) {
+  const Stop plain(Stop::Clock::now() - std::chrono::seconds(1));
+  EXPECT_FALSE(plain.IsInterrupted());
+  Stop strict(Stop::Clock::now() - std::chrono::seconds(1));
+  strict.InterruptAtDeadline();
+  EXPECT_TRUE(strict.IsInterrupted());
+  EXPECT_TRUE(Stop(std::nullopt, &strict).IsInterrupted());
+  Stop early(Stop::Clock::now() + std::chrono::hours(1));
+  early.InterruptAtDeadline();
+  EXPECT_FALSE(early.IsInterrupted());
+}
+
+// Work in units of one that goes on until it is cut off, or for `most` units.
+int64_t UnitsOf(GraceWork work, int64_t most) {
+  int64_t units = 0;
+  while (units < most && work.Continues()) ++units;
+  return units;
+}
+
+TEST(GraceWork, GoesOnForItsUnitsAfterAnInterruption) {
+  constexpr int64_t kMost = 100'000;
+  Stop stop;
+  EXPECT_EQ(UnitsOf(GraceWork(&stop, 10'000), kMost), kMost);
+  EXPECT_EQ(UnitsOf(GraceWork(nullptr, 10'000), kMost), kMost);
+  const Stop late(Stop::Clock::now() - std::chrono::seconds(1));
+  EXPECT_EQ(UnitsOf(GraceWork(&late, 10'000), kMost), kMost);
+  stop.Request();
+  EXPECT_GE(UnitsOf(GraceWork(&stop, 10'000), kMost), 10'000 - 1);
+  EXPECT_LE(UnitsOf(GraceWork(&stop, 10'000), kMost), 12'500);
 }
 
 TEST(StopTest, ObeysItsParentButNotTheReverse) {

@@ -160,13 +160,14 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
     result.without_prefetch = result.plan->score;
     base::Expected<plan::Plan> plan = PrefetchIn(network, *result.plan);
     if (!plan) return base::Unexpected(plan.error());
-    if (network_context_.stop.Requested()) {
+    const bool is_stopped = network_context_.stop.Requested();
+    const base::Expected<bool> passes =
+        is_stopped ? base::Expected<bool>(false) : answer::PassesCheck(*plan, options_.stop);
+    if (!passes) return base::Unexpected(passes.error());
+    if (!*passes) {
       result.plan->notes.emplace_back(
           "no constants are prefetched; time ended before all was tried");
     } else {
-      const base::Expected<bool> passes = answer::PassesCheck(*plan, options_.stop);
-      if (!passes) return base::Unexpected(passes.error());
-      if (!*passes) return result;
       result.status =
           plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
       result.plan = *std::move(plan);

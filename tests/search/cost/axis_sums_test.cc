@@ -9,13 +9,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/random.h"
+#include "tessera/base/stop.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/tests/draws.h"
+#include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/graph/random_graph.h"
 
 // Products of sums along axes are never above what the tiles of a shape need, make and ask for,
@@ -160,6 +163,21 @@ TEST(AxisSums, MultiplyToNoMoreThanTilesNeed) {
   EXPECT_GE(recomputed.Equal(), recomputed.Compared() * 9 / 10);
   EXPECT_GE(kept.Compared(), 3'000);
   EXPECT_GE(kept.Equal(), kept.Compared() / 2);
+}
+
+// Nothing is certain of positions that were not summed.
+TEST(AxisSums, AreMissingAfterAStop) {
+  graph::GraphBuilder builder;
+  const int input = builder.AddInput({1, 2, 8, 4});
+  builder.Add(graph::OfKind(base::OperatorKind::kElementwise), {}, {input}).value();
+  const graph::Graph network = std::move(builder).Build();
+  const base::Stop stopped(base::Stop::AtPoll{1});
+  AxisSums sums(network, hw_profiles::Profile{}, {0, 0}, &stopped);
+  AxisSums whole(network, hw_profiles::Profile{}, {0, 0});
+  ASSERT_TRUE(sums.IsSeparable());
+  constexpr size_t kRows = 2;
+  EXPECT_EQ(sums.Of(kRows, 1, false), nullptr);
+  EXPECT_NE(whole.Of(kRows, 1, false), nullptr);
 }
 
 }  // namespace

@@ -151,6 +151,32 @@ TEST(Stops, LeaveTimeToNameTheOperatorThatNeedsMost) {
   EXPECT_GE(named, unknown / 2);
 }
 
+// 30 000 tiles are more than the check of a plan goes through after an interruption, four are not.
+TEST(Stops, EndTheCheckOfAPlanWithManyTiles) {
+  graph::Graph graph = Chain(1);
+  for (graph::Tensor& tensor : graph.tensors) {
+    if (!tensor.constant) tensor.shape[2] = 30'000;
+  }
+  const auto found = partition::SearchPartition(
+      graph, SmallMachine(hw_profiles::DmaSteps::kSerialized, int64_t{1} << 20),
+      KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(found && found->plan);
+  plan::Plan plan = *found->plan;
+  ASSERT_LE(plan.subgraphs.front().tiles, 4);
+  base::Stop stop;
+  stop.Request();
+  const auto checked = plan::verify::ValidateUnlessInterrupted(plan, 1, stop);
+  ASSERT_TRUE(checked);
+  EXPECT_TRUE(checked->empty());
+  plan.subgraphs.front().tile[2] = 1;
+  plan.subgraphs.front().tiles = 30'000;
+  EXPECT_FALSE(plan::verify::ValidateUnlessInterrupted(plan, 1, stop));
+  const base::Stop never;
+  const auto refused = plan::verify::ValidateUnlessInterrupted(plan, 1, never);
+  ASSERT_TRUE(refused);
+  EXPECT_FALSE(refused->empty());
+}
+
 TEST(Stops, EndASearchForPartitionsAtEachPoll) {
   int runs = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
