@@ -15,9 +15,9 @@
 // Answers of calls by their inputs. Private.
 namespace tessera::api {
 
-// What determines the answer of a call: texts, of which the first names the kind of call. Keys are
-// equal if all texts are, byte for byte; a hash only finds the candidates. Texts of networks and
-// problems are shared with these, so a key of a large network is small.
+// The texts that determine the answer of a call, of which the first names the kind of call. Keys
+// are equal if all texts are, byte for byte; a hash only finds the candidates. Texts of networks
+// and problems are shared with these, so a key of a large network is small.
 class CallKey {
  public:
   explicit CallKey(const std::string& kind) { Add(kind); }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What is proven of all plans of a network without a search for one: for sweeps over profiles,
+// Bounds of all plans of a network, without a search for one: for sweeps over profiles,
 // which can then leave out what is proven to be worse.
 namespace tessera {
 inline namespace v0 {

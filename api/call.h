@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-// What all long calls have in common: their outcome, and what limits them.
+// The common parts of all long calls: their outcome and their limits.
 namespace tessera {
 inline namespace v0 {
 
-// What is known about the question of a call. Unknown is never infeasible.
+// The answer to the question of a call. Unknown is never infeasible.
 enum class Outcome : std::uint8_t {
   kOptimal,      // an answer, and a proof that none is better
   kFeasible,     // an answer
@@ -44,8 +44,8 @@ class TESSERA_API Canceller {
   std::shared_ptr<Content> content_;
 };
 
-// What ends a call before its work is done, and how much of the machine it uses. None of this
-// changes an answer that was not cut off.
+// The limits that end a call before its work is done, and the share of the machine that it uses.
+// None of this changes an answer that was not cut off.
 struct CallOptions {
   std::optional<double> timeout_s = {};           // wall clock
   std::optional<std::int64_t> memory_limit = {};  // bytes that the process holds; not set: three

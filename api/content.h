@@ -33,7 +33,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// What the handles of the library hold, and the border that no exception crosses. Private.
+// The contents of the handles of the library, and the border that no exception crosses. Private.
 namespace tessera {
 inline namespace v0 {
 
@@ -150,7 +150,7 @@ auto Guarded(const Work& work) noexcept -> decltype(work()) {
   }
 }
 
-// What `read` makes of the content of a file.
+// The result of `read` for the content of a file.
 template <typename Read>
 auto LoadFrom(const std::string& path, const Read& read) noexcept {
   return Guarded([&]() -> decltype(read(std::string())) {
@@ -199,7 +199,7 @@ Certificate AsCertificate(std::vector<base::Output> files);
 
 Error AsUnsupported(std::string message);
 
-// What a call that knows no constraints of the caller answers to a problem with some. `what`: the
+// The answer of a call that knows no constraints of the caller to a problem with some. `what`: the
 // call.
 std::optional<Error> RefuseConstraints(const Problem::Content& problem, const std::string& what);
 
@@ -208,7 +208,7 @@ Result<size_t> FindCandidate(const Problem::Content& content, const std::string&
 
 Outcome OutcomeOf(problem::Status status);
 
-// What is wrong with the numbers and names of these options.
+// The fault in the numbers and names of these options.
 std::optional<Error> FindBadOption(const SearchOptions& options);
 
 // Passes lines on to the callback of the options, one at a time; empty if there is none. The

@@ -27,7 +27,7 @@ struct EvaluatorOptions {
   std::size_t most_bytes = std::size_t{512} << 20;  // that it keeps between calls, about
 };
 
-// What is known of the plans of a network on one profile.
+// The known facts about the plans of a network on one profile.
 struct Evaluation {
   // That of MakePlan. kUnknown too where no plan was found on another profile before a search here.
   Outcome outcome = Outcome::kUnknown;

@@ -54,7 +54,7 @@ class TESSERA_API Network {
   const std::string& Name() const noexcept;
   std::size_t OperatorCount() const noexcept;
 
-  // What the reader folded, dropped or could not use.
+  // The nodes that the reader folded, dropped or could not use.
   const std::vector<std::string>& Notes() const noexcept;
 
   struct Content;

@@ -91,7 +91,7 @@ class TESSERA_API Plan {
   const std::vector<PlanBuffer>& Buffers() const noexcept;
   const std::vector<std::string>& Notes() const noexcept;
 
-  // What is proven of a plan that is not optimal, and what the proof leaves out, in sentences.
+  // The proof about a plan that is not optimal, and the parts that it leaves out, in sentences.
   const std::vector<std::string>& Proof() const noexcept;
 
   // The plan in one of the formats "json", "html", "svg", "h", "trace", "csv" and "txt".

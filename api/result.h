@@ -16,7 +16,7 @@
 namespace tessera {
 inline namespace v0 {
 
-// What became of a call. It says nothing about the network: see Outcome in plan.h.
+// The outcome of a call. It says nothing about the network: see Outcome in plan.h.
 enum class CallStatus : std::uint8_t {
   kOk,
   kBadInput,     // an argument or a file is wrong; Error says where, and what is expected

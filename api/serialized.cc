@@ -28,7 +28,7 @@ std::string WriteAll(const Profile::Content& content) {
   return Json{{"profile", content.json}, {"texts", content.texts}}.dump();
 }
 
-// What `read` makes of the document, whose entries it takes for granted.
+// The result of `read` for the document, whose entries it takes for granted.
 template <typename Read>
 auto ReadAll(std::string_view bytes, const char* what, const Read& read) {
   return Guarded([&]() -> decltype(read(Json())) {

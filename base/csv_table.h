@@ -42,7 +42,7 @@ class CsvTable {
 
   const std::vector<Row>& Rows() const { return rows_; }
 
-  // What is wrong with a cell of the row.
+  // The fault in a cell of the row.
   Diagnostic Fault(const Row& row, const CsvCell& cell, std::string message,
                    std::string expected) const;
 

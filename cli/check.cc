@@ -155,21 +155,20 @@ class CheckCommand final : public Command {
         api::parts::ReadCertificate(certificate_);
     if (!files) return console.Refuse(files.error());
     if (api::parts::IsRefutation(*files)) return CheckRefutation(console, *files);
-    const base::Expected<problem::proof::Judgement> judgement =
+    const base::Expected<problem::proof::CheckedCertificate> checked =
         api::parts::CheckProblemCertificate(*files, certificate_);
-    if (!judgement) return console.Refuse(judgement.error());
-    base::Expected<std::vector<std::string>> violations = FindOtherClaim(*judgement);
+    if (!checked) return console.Refuse(checked.error());
+    base::Expected<std::vector<std::string>> violations = FindOtherClaim(*checked);
     if (!violations) return console.Refuse(violations.error());
-    const problem::proof::ProofCheck& verdict = judgement->verdict;
+    const problem::proof::ProofCheck& verdict = checked->verdict;
     if (!verdict.accepted) {
       violations->push_back(
           fmt::format("{}:{}: {}", problem::proof::kProofName, verdict.line, verdict.flaw));
     }
     if (!violations->empty()) return RefuseAll(console, *violations);
-    const std::string text =
-        fmt::format("accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n",
-                    judgement->claim.capacity, judgement->problem.buffers.size(), verdict.clauses,
-                    verdict.clauses == 1 ? "" : "s");
+    const std::string text = fmt::format(
+        "accepted: nothing fits into {} bytes; {} buffers, {} clause{}\n", checked->claim.capacity,
+        checked->problem.buffers.size(), verdict.clauses, verdict.clauses == 1 ? "" : "s");
     console.Print(format_.IsJson() ? base::WriteJson(AcceptanceAsJson()) : text);
     return ExitCode::kAnswer;
   }
@@ -184,13 +183,13 @@ class CheckCommand final : public Command {
     base::Stop stop(limits_.Deadline());
     limits_.LimitLast(stop);
     const InterruptGuard guard(stop);
-    const base::Expected<plan::verify::infeasibility::Judgement> judgement =
+    const base::Expected<plan::verify::infeasibility::RefutationResult> checked =
         api::parts::CheckRefutation(files, certificate_, stop);
-    if (!judgement) return console.Refuse(judgement.error());
+    if (!checked) return console.Refuse(checked.error());
     if (stop.HasCutOff())
       return LeaveOpen(console, stop, "the proof", "before its end", InterruptGuard::Interrupted());
-    if (!judgement->refutation) return RefuseAll(console, {judgement->gap});
-    const plan::verify::infeasibility::Refutation& refutation = *judgement->refutation;
+    if (!checked->refutation) return RefuseAll(console, {checked->gap});
+    const plan::verify::infeasibility::Refutation& refutation = *checked->refutation;
     const std::string text = fmt::format(
         "accepted: no plan exists: {}; {} intervals, {} configurations, {} placements\n",
         base::Printable(refutation.argument), refutation.intervals, refutation.configs,
@@ -201,9 +200,9 @@ class CheckCommand final : public Command {
 
   // The differences between the certificate and the command line.
   base::Expected<std::vector<std::string>> FindOtherClaim(
-      const problem::proof::Judgement& judgement) const {
+      const problem::proof::CheckedCertificate& checked) const {
     std::vector<std::string> others;
-    const problem::proof::Claim& claim = judgement.claim;
+    const problem::proof::Claim& claim = checked.claim;
     if (files_.capacity && *files_.capacity > claim.capacity) {
       others.push_back(fmt::format("it speaks of {} bytes, so it does not cover {}", claim.capacity,
                                    *files_.capacity));
@@ -216,7 +215,7 @@ class CheckCommand final : public Command {
          own->ladder.value_or(problem::Ladder{}).candidates) {
       if (claim.candidate == candidate.name) sized = AtCandidate(own->problem, candidate);
     }
-    if (problem::files::WriteProblem(sized) != problem::files::WriteProblem(judgement.problem)) {
+    if (problem::files::WriteProblem(sized) != problem::files::WriteProblem(checked.problem)) {
       others.push_back(fmt::format("it is about another problem than {}", files_.problem));
     }
     return others;

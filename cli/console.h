@@ -64,7 +64,7 @@ class InterruptGuard {
 // called at the start of the process.
 void EndOnInterrupt();
 
-// What such an end prints on stderr, from now on: whole lines.
+// The lines that such an end prints on stderr, from now on.
 void SayOnInterrupt(std::string_view text);
 
 }  // namespace tessera::cli

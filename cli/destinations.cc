@@ -165,7 +165,7 @@ ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
   return ExitCode::kAnswer;
 }
 
-// What else in this call is the same file.
+// The other use of the same file in this call.
 std::optional<std::string> Destinations::FindClash(const Named& file, size_t index) const {
   if (!file.identity) return std::nullopt;
   for (const Named& input : inputs_) {

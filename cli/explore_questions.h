@@ -18,7 +18,7 @@ class ExploreQuestions {
   void Declare(CLI::App& app);
   const explore::Request& Get() const { return request_; }
 
-  // What is wrong with the options together; empty if nothing is.
+  // The fault in the combination of options; empty if there is none.
   std::string FindFault() const;
 
   // Whether the answer has fronts, which tables and pages show.

@@ -47,7 +47,7 @@ std::string OutcomeText(const FittedConstant& constant) {
   return "fitted";
 }
 
-// What the stop left out.
+// The parts that the stop left out.
 std::string StopText(const Fit& fit, size_t measurements) {
   if (!fit.before) return "\nStopped early, before all measurements were predicted once.\n";
   const bool leaves_out = measurements >= search::fit::kLeastHeldOut;

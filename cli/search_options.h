@@ -22,7 +22,7 @@ class App;
 
 namespace tessera::cli {
 
-// What ends a call before its work is done.
+// The limits that end a call before its work is done.
 struct CallLimits {
   std::optional<double> timeout_s;
   std::optional<int64_t> memory_limit;  // bytes

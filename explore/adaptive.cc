@@ -118,7 +118,7 @@ bool Covers(const Values& point, const Values& sample) {
                     [](double a, double b) { return a <= b; });
 }
 
-// What one network expects of its open pairs.
+// The expectations of one network for its open pairs.
 class Expectation {
  public:
   Expectation(const Spec& spec, const Exploration& exploration, size_t network)

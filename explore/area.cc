@@ -101,7 +101,7 @@ std::optional<double> FieldOf(const std::string& part, const Json& document, con
   return NumberAt(fields, name);
 }
 
-// What an estimator reads.
+// The input of an estimator.
 std::string DescriptionOf(const std::string& part, const Json& document, const Json& fields) {
   Json json = {{"part", part}, {"fields", fields}, {"derived", Json::object()}};
   for (const Derived& derived : kDerived) {

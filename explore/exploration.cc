@@ -62,7 +62,7 @@ class Run {
                      .planned =
                          [this] {
                            ++plans_made_;
-                           Tell();
+                           ReportProgress();
                          },
                      .attempts = options_.attempts});
     if (const auto fault = planner.Load()) return base::Unexpected(*fault);
@@ -358,7 +358,7 @@ class Run {
   }
 
   // Called from threads that plan, one at a time, while this one waits.
-  void Tell() const {
+  void ReportProgress() const {
     if (!options_.progress) return;
     const auto is_settled = [](const Pair& pair) { return !pair.IsOpen(); };
     size_t front = result_.set_front.Size();

@@ -20,7 +20,7 @@ double VolumeOf(std::vector<Values> points, const Values& reference, size_t axes
   for (size_t i = 0; i < points.size(); ++i) {
     const double end =
         std::min(reference[last], i + 1 < points.size() ? points[i + 1][last] : reference[last]);
-    // What no lower slice dominates matters in all higher ones.
+    // Points that no lower slice dominates matter in all higher ones.
     const bool is_new = std::none_of(below.begin(), below.end(), [&](const Values& each) {
       return std::equal(each.begin(), each.begin() + static_cast<ptrdiff_t>(last),
                         points[i].begin(), [](double a, double b) { return a <= b; });

@@ -184,7 +184,7 @@ class Bisection {
       ends.found = **found;
     }
     const int64_t top = ends.found.value_or(range_->Last());
-    // What was proven on the way is a better begin.
+    // The bounds proven on the way are a better begin.
     ends.insufficient = GreatestInsufficient(network, ends.found.value_or(range_->Last() + 1));
     if (!ends.insufficient || *ends.insufficient == range_->Last()) return std::optional(ends);
     const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);

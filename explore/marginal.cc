@@ -83,7 +83,7 @@ base::Expected<std::vector<Values>> ValuesOf(const Objectives& objectives, const
   return all;
 }
 
-// What is known of the neighbour: "plan", or why there is no plan to compare with.
+// The state of the neighbour: "plan", or why there is no plan to compare with.
 std::string_view OutcomeOf(const Pair& pair, const std::vector<Answer>& answers) {
   const auto has = [&](std::string_view outcome) {
     return std::any_of(answers.begin(), answers.end(),

@@ -11,7 +11,7 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// What a step of each axis is worth along the fronts.
+// The worth of a step of each axis along the fronts.
 namespace tessera::explore {
 
 // For each point of a network's front and each axis, the neighbours with the next value of that

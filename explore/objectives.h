@@ -23,7 +23,7 @@ double Rounded(double value);
 // The areas of the points in mm2; empty if no objective needs them. Refuses parts without a figure.
 base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points);
 
-// What the names of the objectives stand for at each point, and the values that follow.
+// The values of the names in objectives at each point, and the values that follow.
 class Objectives {
  public:
   // Everything must outlive it. `areas`: of the points, or empty.
@@ -35,7 +35,7 @@ class Objectives {
   // Their values, where metrics have these values.
   base::Expected<Values> Of(const PairOf& pair, const Planner::Figures& metrics) const;
 
-  // What objective `index` may be where metrics and the area lie in these intervals.
+  // The range of objective `index` where metrics and the area lie in these intervals.
   base::Expected<Interval> Within(const PairOf& pair, size_t index,
                                   const std::map<std::string, Interval>& metrics) const;
 

@@ -28,8 +28,8 @@ std::string DocumentCsv(const Json& document);
 // The fronts as tables, and how many pairs were settled in which way.
 std::string DescribeDocument(const Json& document);
 
-// What an exploration would do, without doing it. `faults`: why points are no profiles, empty where
-// they are.
+// The work that an exploration would do, without doing it. `faults`: why points are no profiles,
+// empty where they are.
 Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
                     const std::vector<std::string>& faults);
 std::string DescribeSpec(const Json& description);

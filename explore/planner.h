@@ -78,7 +78,7 @@ class Planner {
   const std::string* FaultOf(size_t point) const;
   bool IsCancelled() const { return options_.canceller.IsCancelled(); }
 
-  // What is proven of a pair without a plan.
+  // The proof about a pair without a plan.
   using Figures = std::map<std::string, double>;
   struct Bounds {
     Figures metrics = {};   // lower bounds of all metrics, by name; empty if the call was cancelled
@@ -96,7 +96,7 @@ class Planner {
 
   std::string KeyOf(const Question& question) const;
 
-  // What the library knows of a pair; only where FaultOf(point) is null.
+  // The library's facts about a pair; only where FaultOf(point) is null.
   const Network& NetworkAt(size_t network) const { return networks_[network]; }
   const Profile& ProfileAt(size_t point) const { return *profiles_[point]; }
 

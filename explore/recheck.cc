@@ -101,7 +101,7 @@ class Sampler {
     return std::nullopt;
   }
 
-  // What a name of an objective stands for.
+  // The value of a name in an objective.
   std::optional<double> Lookup(const Json& pair, const Plan& plan, std::string_view name) const {
     if (const PlanMetric* metric = plan.FindMetric(name)) return metric->value;
     const Json& point = PointOf(pair);

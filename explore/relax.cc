@@ -55,7 +55,7 @@ class Relaxer {
  private:
   size_t Networks() const { return spec_.networks.size(); }
 
-  void Tell(const std::string& line) const {
+  void ReportProgress(const std::string& line) const {
     if (options_.progress) options_.progress(line);
   }
 
@@ -105,8 +105,9 @@ class Relaxer {
         }
       }
     }
-    Tell(fmt::format("{} plans for {}", open.size(),
-                     is_base ? "the profile" : "what a restriction or mode less changes"));
+    ReportProgress(
+        fmt::format("{} plans for {}", open.size(),
+                    is_base ? "the profile" : "what a restriction or mode less changes"));
     const auto found = variants_.Ask(open);
     if (!found) return base::Unexpected(found.error());
     if (!*found) return false;
@@ -271,13 +272,13 @@ class Relaxer {
       }
     }
     if (without.empty() && !ModesOf(base.document).empty()) {
-      Tell("the fewest modes");
+      ReportProgress("the fewest modes");
       auto modes = ModeSearch(spec_, store_, options_, base.document, std::move(planned)).Run();
       if (!modes || !*modes) return modes;
       json["modes"] = **std::move(modes);
     }
     if (!without.empty()) {
-      Tell("the least change with which all networks have a plan");
+      ReportProgress("the least change with which all networks have a plan");
       auto sufficient = FindSufficient(spec_, store_, options_, base.document, restrictions_);
       if (!sufficient || !*sufficient) return sufficient;
       json["sufficient"] = **std::move(sufficient);

@@ -11,7 +11,7 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// What the restrictions and modes of the base profiles cost the networks (docs/explore.md).
+// The cost of the restrictions and modes of the base profiles to the networks (docs/explore.md).
 namespace tessera::explore {
 
 // A document of the format "tessera-relaxation". nullopt if the call was cancelled; what was found

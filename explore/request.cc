@@ -64,7 +64,7 @@ base::Expected<std::optional<Json>> AnswerFronts(const Spec& spec, const Store& 
   return std::optional(std::move(document));
 }
 
-// What the specification lacks for the request.
+// The parts that the specification lacks for the request.
 std::optional<base::Diagnostic> FaultFor(const Spec& spec, const Request& request) {
   base::Diagnostic fault;
   fault.file = spec.file;

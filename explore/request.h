@@ -11,7 +11,7 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// What can be asked of a specification, and the answers as documents. The command and the library
+// The questions about a specification, and the answers as documents. The command and the library
 // ask here.
 namespace tessera::explore {
 
@@ -32,7 +32,7 @@ base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
 // Any of these documents as text.
 std::string Describe(const Json& document);
 
-// What is wrong with the request, in words; empty if nothing is.
+// The fault in the request, in words; empty if there is none.
 std::string FaultOf(const Request& request);
 
 }  // namespace tessera::explore

@@ -9,7 +9,7 @@
 
 #include "tessera/explore/space.h"
 
-// What a profile states beyond sizes and speeds, piece by piece: rules, alignments and the like,
+// The parts of a profile beyond sizes and speeds, piece by piece: rules, alignments and the like,
 // and the modes of its banks.
 namespace tessera::explore {
 

@@ -59,7 +59,7 @@ base::Expected<std::optional<ShardReport>> ExploreShard(const Spec& spec, const 
                                                         const Store& store,
                                                         const ShardOptions& options);
 
-// What a store holds of a specification.
+// The share of a specification that a store holds.
 struct StoredSpec {
   std::string digest;
   std::string text;

@@ -43,7 +43,7 @@ std::optional<double> NumberAt(const Json& document, std::string_view path);
 Json AsJson(double number);
 Json AsJson(const std::map<std::string, double>& figures);
 
-// What varies: entries of the profile, and the values that they take.
+// The axes: entries of the profile, and the values that they take.
 struct Axis {
   std::string path;
   std::string name;  // in expressions; the path if the specification gives none
@@ -83,7 +83,7 @@ class Space {
   // equal documents are one point. Refuses more than kMostCombinations.
   base::Expected<std::vector<Point>> Enumerate() const;
 
-  // What the names of an expression stand for at a point: names of axes, else paths.
+  // The values of the names of an expression at a point: names of axes, else paths.
   std::optional<double> Lookup(const std::vector<Json>& values, const Json& document,
                                std::string_view name) const;
 

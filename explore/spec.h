@@ -35,8 +35,8 @@ struct RefusedNetwork {
   std::string reason;
 };
 
-// What is minimised. Names stand for metrics of a plan, `area`, columns of the user, and what they
-// stand for in the space.
+// The minimised objectives. Names stand for metrics of a plan, `area`, columns of the user, and
+// what they stand for in the space.
 struct Objective {
   std::string name;
   Expression expression;

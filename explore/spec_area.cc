@@ -32,7 +32,7 @@ bool AreaReader::HasPart(const std::string& pattern) const {
                      [&](const std::string& part) { return base::MatchesGlob(part, pattern); });
 }
 
-// What a rule may name: fields that one of its parts has, or gets from an axis.
+// The names allowed in a rule: fields that one of its parts has, or gets from an axis.
 std::vector<std::string> AreaReader::NamesFor(const std::string& pattern) const {
   std::set<std::string> names;
   for (const BaseProfile& base : bases_) {

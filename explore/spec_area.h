@@ -27,7 +27,7 @@ class AreaReader {
   // Complains about rules for parts that no profile has, and about names that stand for nothing.
   AreaModel Read(const base::YamlNode& node);
 
-  // What is wrong in a table.
+  // The fault in a table.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
   // The tables that it has read.

@@ -8,7 +8,7 @@
 #include "tessera/explore/space.h"
 #include "tessera/explore/vocabulary.h"
 
-// What varies: the map `vary` of a specification.
+// The axes: the map `vary` of a specification.
 namespace tessera::explore {
 
 // Complains about entries that no profile has, and about values that cannot be read. Names of axes

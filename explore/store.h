@@ -14,7 +14,7 @@
 
 struct sqlite3;
 
-// What explorations found out, in a SQLite file. Several processes may write one file at a time,
+// The results of explorations, in a SQLite file. Several processes may write one file at a time,
 // and a process may end at any moment: an answer is there in full or not at all.
 //
 //     answers   key, network, profile, metric, outcome, figures      what `plan` answers
@@ -94,7 +94,7 @@ class Store {
   using Row = std::vector<std::string>;
   std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
 
-  // What went wrong in writing, if anything did.
+  // The fault of a write, if one failed.
   std::optional<StoreFault> Fault() const;
 
   // The fault of the store, or else an error of work with it.

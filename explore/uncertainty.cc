@@ -92,7 +92,7 @@ class Survival {
     return difference;
   }
 
-  // What objective `i` of p less that of q may be.
+  // The range of objective `i` of p less that of q.
   Interval Difference(const Candidate& p, const Candidate& q, size_t i) const {
     if (spec_.objectives[i].name == "area") return AreaDifference(p.of.point, q.of.point);
     const Interval& a = p.values[i];

@@ -21,7 +21,7 @@
 // out; nothing else is handed on.
 namespace tessera::explore {
 
-// What is known of a network on a profile, one metric minimised.
+// The known facts about a network on a profile, one metric minimised.
 struct Standing {
   std::string outcome;       // as NameOf(Outcome)
   Planner::Figures metrics;  // of the best plan; empty without one
@@ -55,7 +55,8 @@ class Variants {
     return planner_->IsAtLeastAsGood(network, better, worse, {});
   }
 
-  // What is known without a plan, for each of the profiles and networks: by variant, then network.
+  // The facts known without a plan, for each of the profiles and networks: by variant, then
+  // network.
   base::Expected<std::vector<Planner::Bounds>> FindBounds() const;
 
   // Plans; in the order of the questions, whose points are variants. nullopt if cancelled.

@@ -9,7 +9,7 @@
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/region.h"
 
-// What an operator of a graph reads, from the definition of its kind, index by index
+// The reads of an operator of a graph, from the definition of its kind, index by index
 // (ops/reading.h). It shares nothing with regions.h, whose closed forms it checks.
 namespace tessera::graph {
 

@@ -39,7 +39,7 @@ inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
     {"kernel_taps", &Unroll::kernel_taps, kCounts, Presence::kOptional},
 });
 
-// What a step may take of the loops of a sum, in place of what `unroll` says.
+// The part of the loops of a sum that a step may take, in place of the one in `unroll`.
 struct OtherSums {
   int64_t in_channels = 1;
   int64_t kernel_taps = 1;

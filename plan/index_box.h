@@ -17,7 +17,7 @@ namespace tessera::plan {
 // Indices [begin, end) along one axis; empty when begin >= end.
 using Range = graph::ops::Extent;
 
-// What an axis of a tensor of this rank means; nullopt for axes without a name.
+// The meaning of an axis of a tensor of this rank; nullopt for axes without a name.
 std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
 std::optional<size_t> RowAxisOf(size_t rank);
 

@@ -60,7 +60,7 @@ struct Operand {
   int64_t rolling_buffer_rows = 0;
   bool stored_pads = false;  // the padding of an input is stored next to it
   // a whole buffer with stored pads: they lie around the tensor, not next to the box
-  bool bordered = false;
+  bool padded_around = false;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 

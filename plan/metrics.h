@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-// What a plan costs, and the metrics by which plans are compared.
+// The costs of a plan, and the metrics by which plans are compared.
 //
 //     Metrics         the record of a subgraph, of a plan, or of lower bounds
 //     kMetricFields   its fields: how files, checks and sums treat each

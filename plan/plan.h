@@ -20,7 +20,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// What the user requires of a plan besides that it fits (docs/constraints.md).
+// The user's requirements on a plan, besides that it fits (docs/constraints.md).
 namespace tessera::plan {
 
 // How a subgraph must run; unset fields are free.

@@ -11,7 +11,7 @@
 // that makes it comparable with the others.
 namespace tessera::plan {
 
-// What the mean divides the metric by: its lower bound in plans within the limits. If that is 0:
+// The divisor of the metric in the mean: its lower bound in plans within the limits. If that is 0:
 //
 //     ratio, or maximum over steps    the numerator's lower bound over that of the latency: the
 //                                     ratio of a plan that meets both, though a slower plan may

@@ -11,7 +11,7 @@
 
 namespace tessera::problem {
 
-// What is placed of a buffer that a choice leaves out (docs/choose.md): other bytes for the same
+// The replacement of a buffer that a choice leaves out (docs/choose.md): other bytes for the same
 // steps, fewer of them in the same memory, or so many in another one.
 struct Fallback {
   Bytes size = 1;

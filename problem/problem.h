@@ -56,8 +56,8 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-// What a rule is about: one of its buffers, or one of its pairs. A rule on a set has its buffers as
-// items, then each two of them.
+// The subject of a rule: one of its buffers, or one of its pairs. A rule on a set has its buffers
+// as items, then each two of them.
 struct RuleItem {
   int first = 0;
   int second = -1;  // of a pair
@@ -151,7 +151,7 @@ struct Buffer {
   std::vector<int> allowed_banks;  // indices into the memory's banks, ascending; empty: all
   std::optional<Bytes> offset;     // fixed by the user
   std::optional<Bytes> hint;       // tried first, never a constraint
-  // What placing it is worth, >= 0, where a choice of buffers is asked for (search/choose); without
+  // The value of placing it, >= 0, where a choice of buffers is asked for (search/choose); without
   // a value it must be placed. All other questions are about all buffers, and ignore values.
   std::optional<int64_t> value;
   std::vector<Access> accesses;  // each at a step at which the buffer lives

@@ -19,7 +19,7 @@ base::Diagnostic RefusalOf(std::string message, std::string expected) {
   return fault;
 }
 
-// What happens to each buffer of the problem.
+// The change of each buffer of the problem.
 class Fates {
  public:
   explicit Fates(const Problem& problem) : removed_(problem.buffers.size()) {

@@ -10,13 +10,13 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/problem.h"
 
-// What the validator and the checker of certificates know about rules: for each kind, whether what
-// is known of the places of an item can agree with the rule. For an allocation everything is known.
-// For an axiom of a proof it is what the axiom's literals leave open. Written from the meanings in
-// rule_kind.h; shares nothing with the definitions for engines.
+// The definitions of rules for the validator and the checker of certificates: for each kind,
+// whether what is known of the places of an item can agree with the rule. For an allocation
+// everything is known. For an axiom of a proof it is what the axiom's literals leave open. Written
+// from the meanings in rule_kind.h; shares nothing with the definitions for engines.
 namespace tessera::problem {
 
-// What is known about the place of a buffer: its offset is a multiple of `stride` in [least,
+// The known facts about the place of a buffer: its offset is a multiple of `stride` in [least,
 // greatest], and for some banks whether it touches them. Banks that are in neither set are open.
 struct KnownPlace {
   Bytes size = 1;
@@ -41,7 +41,7 @@ struct RuleCheck {
   // Whether some place of the item may agree with the rule. True where more than 2^16 offsets would
   // have to be tried; exact for a known place. For a guard: with the memory alone.
   bool (*can_hold)(const KnownItem& item) = nullptr;
-  // What is wrong with known places for which the above is false: "crosses a multiple of 64".
+  // The fault of known places for which the above is false: "crosses a multiple of 64".
   std::string (*fault)(const KnownItem& item) = nullptr;
   // The number that offsets may be rounded down to multiples of, and their sizes and alignments
   // too, without breaking the rule; 0: any. Null: only 1.

@@ -9,10 +9,10 @@
 
 #include "tessera/problem/problem.h"
 
-// What engines, formulations and explanations know about rules. A kind of rule reduces each of its
-// items, a buffer or a pair, to restrictions of a few forms. The code that decides or encodes
-// Problems handles these forms, and no kinds. The validator and the checker of certificates share
-// none of this (rule_check.h).
+// The definitions of rules for engines, formulations and explanations. A kind of rule reduces each
+// of its items, a buffer or a pair, to restrictions of a few forms. The code that decides or
+// encodes Problems handles these forms, and no kinds. The validator and the checker of certificates
+// share none of this (rule_check.h).
 //
 //     kind                 restrictions on one item
 //     offset m, r          Remainder m, r..r
@@ -123,7 +123,7 @@ struct RuleSubject {
 };
 
 struct RuleDefinition {
-  // What the rule asks of its items: "in no bank but 'b0'".
+  // The requirement of the rule on its items: "in no bank but 'b0'".
   std::string (*words)(const Problem& problem, const Rule& rule) = nullptr;
   // All of them together are the rule for this item.
   std::vector<Restriction> (*restrictions)(const RuleSubject& subject) = nullptr;

@@ -35,8 +35,8 @@ inline bool Intersect(const AddressRange& a, const AddressRange& b) {
 
 enum class RequirementKind : uint8_t;
 
-// What a rule requires of each of its buffers, or of each of its pairs (first, second). Only the
-// members that the kind has as fields are used.
+// The requirement of a rule on each of its buffers, or on each of its pairs (first, second). Only
+// the members that the kind has as fields are used.
 struct Requirement {
   RequirementKind kind = {};
   Bytes multiple = 1;

@@ -88,7 +88,7 @@ class Folder {
     return true;
   }
 
-  // What folding changes of a buffer.
+  // The fields of a buffer that folding changes.
   struct Change {
     Bytes alignment = 1;
     std::vector<int> allowed_banks;

@@ -39,16 +39,16 @@ std::string SubgraphText(const Plan& plan, size_t index) {
                      subgraph.tiles == 1 ? "" : "s", PolicyText(subgraph));
 }
 
-std::string DescribeStretch(const Plan& a, const Plan& b, const plan::files::Stretch& stretch) {
+std::string DescribePart(const Plan& a, const Plan& b, const plan::files::DifferingPart& part) {
   std::string text =
       fmt::format("\noperators {} to {}:\n",
-                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.first)].id),
-                  Printable(a.network.operators[static_cast<size_t>(stretch.interval.last)].id));
-  for (const size_t i : stretch.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
-  for (const size_t i : stretch.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
+                  Printable(a.network.operators[static_cast<size_t>(part.interval.first)].id),
+                  Printable(a.network.operators[static_cast<size_t>(part.interval.last)].id));
+  for (const size_t i : part.first) text += fmt::format("  - {}\n", SubgraphText(a, i));
+  for (const size_t i : part.second) text += fmt::format("  + {}\n", SubgraphText(b, i));
   for (const plan::Metric& metric : plan::kMetrics) {
-    const double from = ValueOf(stretch.first_costs, metric);
-    const double to = ValueOf(stretch.second_costs, metric);
+    const double from = ValueOf(part.first_costs, metric);
+    const double to = ValueOf(part.second_costs, metric);
     if (from != to)
       text += fmt::format("  {}: {} {} {}\n", metric.name, Signed(metric, to - from), metric.unit,
                           Percent(from, to));
@@ -100,7 +100,7 @@ void AddProfileTotals(const Plan& a, const Plan& b, Table& table) {
 
 bool IsAlike(const Difference& difference) {
   return difference.kept_by_first.empty() && difference.kept_by_second.empty() &&
-         difference.stretches.empty() && difference.shifts.empty();
+         difference.parts.empty() && difference.shifts.empty();
 }
 
 }  // namespace
@@ -129,8 +129,7 @@ std::string DifferenceAsText(const Plan& a, const Plan& b, const Difference& dif
   for (const std::string& id : difference.kept_by_second)
     text += fmt::format("\n+ kept on chip: {}", Printable(id));
   if (!difference.kept_by_first.empty() || !difference.kept_by_second.empty()) text += '\n';
-  for (const plan::files::Stretch& stretch : difference.stretches)
-    text += DescribeStretch(a, b, stretch);
+  for (const plan::files::DifferingPart& part : difference.parts) text += DescribePart(a, b, part);
   return text + DescribeShifts(difference);
 }
 
@@ -188,12 +187,11 @@ std::string DifferenceAsJson(const Plan& a, const Plan& b, const Difference& dif
   json["totals"] = CostsToJson(a.totals, b.totals);
   if (!ProfileTotalsOf(a, b).empty()) json["profile_totals"] = ProfileTotalsToJson(a, b);
   json["kept"] = {{"first", difference.kept_by_first}, {"second", difference.kept_by_second}};
-  json["stretches"] = Json::array();
-  for (const plan::files::Stretch& stretch : difference.stretches) {
-    json["stretches"].push_back(
-        {{"first", SubgraphsToJson(a, stretch.first)},
-         {"second", SubgraphsToJson(b, stretch.second)},
-         {"costs", CostsToJson(stretch.first_costs, stretch.second_costs)}});
+  json["parts"] = Json::array();
+  for (const plan::files::DifferingPart& part : difference.parts) {
+    json["parts"].push_back({{"first", SubgraphsToJson(a, part.first)},
+                             {"second", SubgraphsToJson(b, part.second)},
+                             {"costs", CostsToJson(part.first_costs, part.second_costs)}});
   }
   json["addresses"] = Json::array();
   for (const plan::files::Shift& shift : difference.shifts) {

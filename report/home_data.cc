@@ -12,7 +12,7 @@
 #include "tessera/plan/verify/home_tiles.h"
 #include "tessera/report/html_page_data.h"
 
-// What lies in the memories off chip, and when. Tensors that share bytes tile by tile consist of
+// The contents of the memories off chip over time. Tensors that share bytes tile by tile consist of
 // chunks, ranges of bytes that are needed in the same slots. A page cannot show millions of them.
 // So the address range of each tensor is cut into bands of equal size, as many as the page can
 // bear, and the chunks of one band become one, which lives as long as any of them:
@@ -97,7 +97,7 @@ std::map<int, Chunks> WholeTensors(const plan::Home& home) {
   return whole;
 }
 
-// What constants and state occupy, ascending; ranges that touch are one.
+// The ranges that constants and state occupy, ascending; ranges that touch are one.
 Json LastingRanges(const plan::Plan& plan, const plan::Home& home) {
   std::vector<problem::AddressRange> ranges;
   for (size_t i = 0; i < home.tensors.size(); ++i) {

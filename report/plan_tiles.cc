@@ -28,7 +28,7 @@ std::string TilesAsCsv(const plan::Plan& plan) {
   for (const plan::verify::TileRow& row : plan::verify::TileTableOf(plan)) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(row.op)];
     const std::string signature = graph::import::yaml::SignatureOf(plan.network, op);
-    // What is written must read back, so a name with escapes is none.
+    // The text must read back, so a name with escapes is left out.
     const bool is_printable = base::Printable(op.id) == op.id;
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", is_printable ? Cell(op.id) : signature,
                        fmt::join(row.tile, "x"), Cell(row.engine), row.cycles, row.pj, signature,

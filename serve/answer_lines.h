@@ -25,7 +25,7 @@ std::string LineOfError(const std::string& id, std::string_view code, const Erro
 std::string AnswerToError(const std::string& id, const Error& error);
 std::string LineOfNoMemory(const std::string& id);
 
-// What every answer about a question has.
+// The fields of every answer about a question.
 Json Begin(Outcome outcome, const std::string& reason, bool stopped);
 
 Json MetricsOf(const std::vector<PlanMetric>& metrics);

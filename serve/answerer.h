@@ -30,7 +30,7 @@ struct AnswererOptions {
 // Answers requests, one at a time. What it keeps between them changes the time of an answer, never
 // its bytes. Inputs with the same text are read once; files are read for each request.
 //
-// What is kept counts against the memory limit of a request. So it is given up where the process
+// Kept answers count against the memory limit of a request. So they are given up where the process
 // holds more than half of the limit, and where the limit cuts a request off, which is then answered
 // once more without it.
 class Answerer {

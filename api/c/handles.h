@@ -97,7 +97,7 @@ inline tessera_status RenderTo(char** text, const Result<std::string>& rendered,
   return TESSERA_OK;
 }
 
-// What an older caller does not know is 0.
+// Fields that an older caller does not know are 0.
 template <typename Options>
 Options Complete(const Options& given) {
   Options known = {};
@@ -105,7 +105,7 @@ Options Complete(const Options& given) {
   return known;
 }
 
-// What the options of all searches have in common.
+// The common options of all searches.
 template <typename Given>
 void TranslateSearch(const Given& known, SearchOptions& options) {
   options.seed = known.seed;

@@ -167,8 +167,8 @@ bool IsRefutation(const CertificateFiles& files) {
                      [](const base::Output& file) { return file.path == kRefutationName; });
 }
 
-base::Expected<proof::Judgement> CheckProblemCertificate(const CertificateFiles& files,
-                                                         const std::string& folder) {
+base::Expected<proof::CheckedCertificate> CheckProblemCertificate(const CertificateFiles& files,
+                                                                  const std::string& folder) {
   std::array<std::string_view, 3> texts;
   const std::array<std::string_view, 3> names = {proof::kManifestName, proof::kProblemName,
                                                  proof::kProofName};
@@ -177,15 +177,15 @@ base::Expected<proof::Judgement> CheckProblemCertificate(const CertificateFiles&
     if (!text) return base::Unexpected(text.error());
     texts[i] = *text;
   }
-  base::Expected<proof::Judgement> judgement =
+  base::Expected<proof::CheckedCertificate> checked =
       proof::CheckCertificate({texts[0], texts[1], texts[2]});
-  if (!judgement) judgement.error().file = PathIn(folder, judgement.error().file);
-  return judgement;
+  if (!checked) checked.error().file = PathIn(folder, checked.error().file);
+  return checked;
 }
 
-base::Expected<infeasibility::Judgement> CheckRefutation(const CertificateFiles& files,
-                                                         const std::string& folder,
-                                                         const base::Stop& stop) {
+base::Expected<infeasibility::RefutationResult> CheckRefutation(const CertificateFiles& files,
+                                                                const std::string& folder,
+                                                                const base::Stop& stop) {
   const base::Expected<std::string_view> text = Find(files, folder, kRefutationName);
   if (!text) return base::Unexpected(text.error());
   const base::Expected<infeasibility::Document> document =
@@ -207,12 +207,12 @@ base::Expected<infeasibility::Judgement> CheckRefutation(const CertificateFiles&
     const auto known = proofs.find(problem::files::WriteProblem(problem));
     return known == proofs.end() ? std::nullopt : std::optional(known->second);
   };
-  infeasibility::Judgement judgement = infeasibility::Judge(document->question, find_proof, stop);
-  if (!judgement.refutation) return judgement;
-  if (std::string difference = FindDifference(*document, *judgement.refutation);
-      !difference.empty())
-    return infeasibility::Judgement{std::nullopt, std::move(difference)};
-  return judgement;
+  infeasibility::RefutationResult checked =
+      infeasibility::Judge(document->question, find_proof, stop);
+  if (!checked.refutation) return checked;
+  if (std::string difference = FindDifference(*document, *checked.refutation); !difference.empty())
+    return infeasibility::RefutationResult{std::nullopt, std::move(difference)};
+  return checked;
 }
 
 }  // namespace tessera::api::parts

@@ -66,12 +66,12 @@ bool IsRefutation(const CertificateFiles& files);
 
 // Checks the certificate of a Problem. The error is a diagnostic if it cannot be read, or does not
 // concern a Problem. `folder` is for messages.
-base::Expected<problem::proof::Judgement> CheckProblemCertificate(const CertificateFiles& files,
-                                                                  const std::string& folder);
+base::Expected<problem::proof::CheckedCertificate> CheckProblemCertificate(
+    const CertificateFiles& files, const std::string& folder);
 
 // Judges the question of a network again, with only the proofs of the certificate. The error is a
 // diagnostic if they cannot be read. After the stop, nothing is known.
-base::Expected<plan::verify::infeasibility::Judgement> CheckRefutation(
+base::Expected<plan::verify::infeasibility::RefutationResult> CheckRefutation(
     const CertificateFiles& files, const std::string& folder, const base::Stop& stop);
 
 }  // namespace tessera::api::parts

@@ -32,8 +32,8 @@ std::optional<base::Diagnostic> SetCapacities(problem::Problem& problem,
                                               const std::vector<NamedCapacity>& capacities,
                                               std::string_view option);
 
-// What `weights` ask for: nullopt if that is the peak of the first memory alone. Weights are above
-// 0. A memory may be named once.
+// The objective that `weights` state: nullopt if that is the peak of the first memory alone.
+// Weights are above 0. A memory may be named once.
 base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
     const problem::Problem& problem, const std::vector<NamedWeight>& weights,
     std::string_view option);

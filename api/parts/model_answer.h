@@ -10,12 +10,12 @@
 
 namespace tessera::api::parts {
 
-// What a solver says about a formula, as an answer to the Problem.
+// The answer of a solver about a formula, as an answer to the Problem.
 struct ModelAnswer {
   problem::Problem problem;  // with the sizes of the candidate
   problem::files::AllocationDocument document;
-  // What the allocation breaks of the Problem though it breaks nothing of the formula, which is an
-  // error of this program; empty: nothing.
+  // Parts of the Problem that the allocation breaks, though it breaks none of the formula, which is
+  // an error of this program; empty: nothing.
   std::string wrong;
 };
 

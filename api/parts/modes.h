@@ -45,7 +45,7 @@ class ModeQuestion {
 // Whether there is an answer.
 bool IsEnough(const search::reasons::FewestModes& found);
 
-// What stays or goes in one memory.
+// The modes of one memory that stay or go.
 struct MemoryModes {
   std::string memory;
   std::vector<std::string> keep;
@@ -63,7 +63,7 @@ std::vector<std::string> NamesOf(const problem::Problem& problem,
 std::string BankName(const problem::Problem& problem, const search::reasons::FreedAccess& freed);
 std::string AccessName(const problem::Permission& access);
 
-// What remains: the profile of the plans, or the one Problem, as a JSON document.
+// The rest: the profile of the plans, or the one Problem, as a JSON document.
 std::string WithFewestModes(const ModeQuestion& question,
                             const search::reasons::FewestModes& found);
 

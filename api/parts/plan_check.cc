@@ -103,8 +103,8 @@ class PlanCheck {
     }
   }
 
-  void AddRest(std::string_view what, int64_t found, size_t told) {
-    const int64_t rest = found - static_cast<int64_t>(told);
+  void AddRest(std::string_view what, int64_t found, size_t reported) {
+    const int64_t rest = found - static_cast<int64_t>(reported);
     if (rest > 0) verdict_.violations.push_back(fmt::format("{}: {} more", what, rest));
   }
 

@@ -205,10 +205,10 @@ void IncludeAlignment(const Problem& problem, int buffer, Divisor& divisor) {
   divisor.Include(AlignmentOf(problem, BufferAt(problem, buffer)));
 }
 
-// What the granularity must divide because of one restriction.
-class Demands {
+// The numbers that the granularity must divide because of one restriction.
+class DivisorTerms {
  public:
-  Demands(const Problem& problem, Divisor& divisor) : problem_(problem), divisor_(divisor) {}
+  DivisorTerms(const Problem& problem, Divisor& divisor) : problem_(problem), divisor_(divisor) {}
 
   void operator()(const problem::Remainder& remainder) const {
     if (remainder.modulus == 1) return;
@@ -255,14 +255,14 @@ class Demands {
 
 void IncludeRule(const Problem& problem, const problem::Ladder* ladder, const Rule& rule,
                  Divisor& divisor) {
-  const Demands demands(problem, divisor);
+  const DivisorTerms divisors(problem, divisor);
   for (const problem::RuleItem& item : ItemsOf(rule)) {
     std::vector<Bytes> sizes = SizesOf(problem, ladder, static_cast<size_t>(item.first));
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     for (const Bytes size : sizes) {
       for (const problem::Restriction& restriction : RestrictionsOn(problem, rule, item, size))
-        std::visit(demands, restriction);
+        std::visit(divisors, restriction);
     }
   }
 }

@@ -54,8 +54,8 @@ Magnitude MagnitudeOf(const FormulationInput& question, const base::Stop& stop) 
 
 }  // namespace
 
-EncodedSession::Opened::Opened(FormulationInput asked, BackendFactory& open_backend,
-                               const Constraints& constraints, const base::Stop& stop)
+EncodedSession::Encoding::Encoding(FormulationInput asked, BackendFactory& open_backend,
+                                   const Constraints& constraints, const base::Stop& stop)
     : question(std::move(asked)),
       backend(open_backend(MagnitudeOf(question, stop))),
       formulation(question, *backend, constraints) {
@@ -75,12 +75,12 @@ EncodedSession::EncodedSession(std::string engine, const Problem& problem,
       refinements_(constraints_.empty() ? refinements : Refinements::None()) {}
 
 TopicCounts EncodedSession::Counts() const {
-  return opened_ ? opened_->backend->Clauses().Counts() : TopicCounts{};
+  return encoding_ ? encoding_->backend->Clauses().Counts() : TopicCounts{};
 }
 
 std::string EncodedSession::Describe() const {
-  if (!opened_) return {};
-  const ClauseSink& sink = opened_->backend->Clauses();
+  if (!encoding_) return {};
+  const ClauseSink& sink = encoding_->backend->Clauses();
   int64_t variables = 0;
   int64_t clauses = 0;
   std::string topics;
@@ -127,7 +127,7 @@ Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budge
     result.status = Status::kUnknown;
     result.allocation.reset();
     result.reason = fmt::format("{} gave up: {}", engine_, fault.what());
-    opened_.reset();
+    encoding_.reset();
   }
   LeaveAtEnd(stop);
   return result;
@@ -135,7 +135,7 @@ Result EncodedSession::Solve(size_t candidate, Bytes capacity, const base::Budge
 
 // The libraries take up to a second to free the formulas of some thousand buffers.
 void EncodedSession::LeaveAtEnd(const base::Stop& stop) {
-  if (opened_ && stop.HasEndedProcess()) base::LeaveReachable(opened_.release());
+  if (encoding_ && stop.HasEndedProcess()) base::LeaveReachable(encoding_.release());
 }
 
 Problem EncodedSession::SizedFor(size_t candidate) const {
@@ -151,7 +151,7 @@ Result EncodedSession::Minimise(size_t candidate, Bytes capacity, const base::Bu
     Improve(best, candidate, capacity, budget.units - best.statistics.conflicts, stop);
   } catch (const std::exception& fault) {
     best.reason = fmt::format("{} gave up: {}", engine_, fault.what());
-    opened_.reset();
+    encoding_.reset();
   }
   LeaveAtEnd(stop);
   return best;
@@ -204,8 +204,8 @@ void EncodedSession::Check(const Problem& sized, Bytes capacity, Result& result)
 }
 
 void EncodedSession::OpenFor(Bytes capacity, const base::Stop& stop) {
-  if (opened_ && opened_->question.ceiling >= capacity) return;
-  opened_.reset();
+  if (encoding_ && encoding_->question.ceiling >= capacity) return;
+  encoding_.reset();
   FormulationInput question{problem_, ladder_, *address_constraints_, capacity, refinements_};
   if (refinements_.positions) {
     std::vector<Bytes> ceilings;
@@ -214,7 +214,7 @@ void EncodedSession::OpenFor(Bytes capacity, const base::Stop& stop) {
     question.positions =
         FindNormalPositions(problem_, ladder_, *address_constraints_, ceilings, stop);
   }
-  opened_ = std::make_unique<Opened>(std::move(question), open_backend_, constraints_, stop);
+  encoding_ = std::make_unique<Encoding>(std::move(question), open_backend_, constraints_, stop);
 }
 
 Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capacity,
@@ -245,18 +245,18 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
     return result;
   }
   OpenFor(capacity, stop);
-  Backend& backend = *opened_->backend;
+  Backend& backend = *encoding_->backend;
   backend.Clauses().ObeyStop(&stop);
-  const std::array assumptions = {opened_->formulation.SelectCandidate(candidate),
-                                  opened_->formulation.SelectCapacity(capacity),
-                                  most ? opened_->formulation.SelectCost(*most) : kTrue};
+  const std::array assumptions = {encoding_->formulation.SelectCandidate(candidate),
+                                  encoding_->formulation.SelectCapacity(capacity),
+                                  most ? encoding_->formulation.SelectCost(*most) : kTrue};
   backend.Clauses().ObeyStop(nullptr);
   if (backend.Clauses().Full()) {
     const bool stopped = stop.Requested();
     result.reason =
         stopped ? "stopped" : "the formula has more clauses than the encoder writes down";
     if (stopped) LeaveAtEnd(stop);
-    if (stopped) opened_.reset();  // it is incomplete
+    if (stopped) encoding_.reset();  // it is incomplete
     return result;
   }
   const Answer answer = backend.Decide(assumptions, budget, stop);
@@ -269,7 +269,7 @@ Result EncodedSession::Decide(const Problem& sized, size_t candidate, Bytes capa
   }
   if (answer.verdict == Satisfiability::kSatisfiable) {
     result.status = Status::kFeasible;
-    result.allocation = opened_->formulation.Decode();
+    result.allocation = encoding_->formulation.Decode();
     result.peak = problem::PeakOf(sized, *result.allocation);
     Check(sized, capacity, result);
   }

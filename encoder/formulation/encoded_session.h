@@ -36,12 +36,12 @@ class EncodedSession : public problem::Session {
 
  private:
   // State with the lifetime of one backend.
-  struct Opened {
+  struct Encoding {
     FormulationInput question;
     std::unique_ptr<Backend> backend;
     Formulation formulation;
-    Opened(FormulationInput asked, BackendFactory& open_backend, const Constraints& constraints,
-           const base::Stop& stop);
+    Encoding(FormulationInput asked, BackendFactory& open_backend, const Constraints& constraints,
+             const base::Stop& stop);
   };
 
   // `most` is the upper bound of the costs, if there is one.
@@ -62,7 +62,7 @@ class EncodedSession : public problem::Session {
   Constraints constraints_;
   Refinements refinements_;
   std::optional<AddressConstraints> address_constraints_;
-  std::unique_ptr<Opened> opened_;
+  std::unique_ptr<Encoding> encoding_;
 };
 
 }  // namespace tessera::encoder::formulation

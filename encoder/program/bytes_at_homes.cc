@@ -10,8 +10,8 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 
-// What a home holds while a subgraph runs follows from its operators and from what is kept on chip
-// (home_capacity.cc). A placement takes at least the sum of the sizes, and more because of
+// The contents of a home while a subgraph runs follow from its operators and from what is kept on
+// chip (home_capacity.cc). A placement takes at least the sum of the sizes, and more because of
 // alignment: if all offsets in a memory are multiples of g, the greatest common divisor of their
 // alignments, then each tensor takes whole units of g, except the last one:
 //

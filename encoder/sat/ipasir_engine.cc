@@ -15,7 +15,7 @@ namespace {
 constexpr int kSatisfiable = 10;
 constexpr int kUnsatisfiable = 20;
 
-// What the callbacks of one call watch.
+// The state that the callbacks of one call watch.
 struct Watch {
   const base::Stop& stop;
   int64_t budget;

@@ -35,7 +35,7 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
   bool IsTrue(formulation::Literal literal) const;
 
-  // What is required and not taken yet, and up to `most` statements of it, the oldest first.
+  // Statements that are required and not taken yet, at most `most` of them, the oldest first.
   size_t CountRequired() const { return required_.size() - taken_; }
   std::vector<z3::expr> TakeRequired(size_t most);
 

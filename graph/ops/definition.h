@@ -16,8 +16,9 @@
 #include "tessera/graph/ops/reading.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// What an operator kind is: each kind defines it once, in graph/ops/<kind>.cc, and registry.cc
-// lists the definitions. Traits that follow from the kind alone are in base/operator_kind.h.
+// The definition of an operator kind: each kind states it once, in graph/ops/<kind>.cc, and
+// registry.cc lists the definitions. Traits that follow from the kind alone are in
+// base/operator_kind.h.
 namespace tessera::graph::ops {
 
 struct AxisMap;
@@ -143,7 +144,7 @@ struct OperatorDefinition {
   // One map for each axis of the operand, in closed form.
   std::vector<AxisMap> (*axis_maps)(const OperandView&) = nullptr;
 
-  // What is read, index by index: the reference for the closed form.
+  // The indices that are read, one by one: the reference for the closed form.
   Reading reading = {};
 
   // Whether each element of the output is an element of an operand. Null: as moves_data.

@@ -66,7 +66,7 @@ struct OperandAccess {
 inline constexpr int64_t kMostMeasuredCycles = int64_t{1} << 50;
 inline constexpr double kMostMeasuredPicojoules = 1e18;
 
-// What one tile of an operator takes, as measured on the hardware or by a simulator of it.
+// The cost of one tile of an operator, as measured on the hardware or by a simulator of it.
 struct MeasuredTile {
   Shape tile;                     // the part of the first output: an extent for each of its axes
   std::string engine;             // that ran it

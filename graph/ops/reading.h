@@ -11,7 +11,7 @@
 #include "tessera/graph/ops/operator.h"
 #include "tessera/graph/ops/region.h"
 
-// What an operator reads, by the definition of its kind: which indices of an operand ONE index of
+// The reads of an operator, by the definition of its kind: which indices of an operand ONE index of
 // the output reads. On purpose, nothing here uses interval arithmetic, except for axes whose
 // indices are those of the output. axis_map.h has closed forms for the same regions; the two share
 // no code, so each is a check of the other.

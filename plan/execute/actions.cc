@@ -253,7 +253,7 @@ void Actions::AddUp(int op, const Intent& reads, const Intent& writes, Compute& 
 // Pads of a whole buffer are written once: by the first part of these rows, of these columns.
 void Actions::LeavePadsThatAreThere(Result& result) {
   Place& place = result.place;
-  for (size_t axis = 0; place.bordered && axis < place.axes.size(); ++axis) {
+  for (size_t axis = 0; place.padded_around && axis < place.axes.size(); ++axis) {
     std::vector<int64_t> pads_of = {place.content, static_cast<int64_t>(axis)};
     for (size_t other = 0; other < result.box.size(); ++other) {
       if (other == axis) continue;
@@ -261,7 +261,7 @@ void Actions::LeavePadsThatAreThere(Result& result) {
     }
     AxisPlace& at = place.axes[axis];
     if (at.pad_low + at.pad_high == 0) continue;
-    if (IsEmpty(result.box) || !bordered_.insert(std::move(pads_of)).second)
+    if (IsEmpty(result.box) || !padded_.insert(std::move(pads_of)).second)
       at.pad_low = at.pad_high = 0;
   }
 }

@@ -15,8 +15,8 @@
 
 namespace tessera::plan::execute {
 
-// What one subgraph moves, computes and copies (verify/passes.h), as instructions: the same with
-// places and boxes. The arguments must outlive it.
+// The moves, computations and copies of one subgraph (verify/passes.h), as instructions: the same
+// with places and boxes. The arguments must outlive it.
 class Actions {
  public:
   Actions(const Plan& plan, const Contents& contents, const std::vector<verify::Users>& users,
@@ -75,7 +75,7 @@ class Actions {
   verify::TileMaxima largest_;
   std::map<int64_t, verify::Tile> recent_;  // the tiles around the one that runs
   // of whole tensors: tensor, axis of pads, box along the others
-  std::set<std::vector<int64_t>> bordered_;
+  std::set<std::vector<int64_t>> padded_;
 };
 
 }  // namespace tessera::plan::execute

@@ -8,7 +8,7 @@
 
 #include "tessera/graph/graph.h"
 
-// What a cell can hold.
+// The possible contents of a cell.
 namespace tessera::plan::execute {
 
 // The content of one cell: which part of which element of what. 0: nothing was ever written here.

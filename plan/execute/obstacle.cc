@@ -11,7 +11,7 @@
 namespace tessera::plan::execute {
 namespace {
 
-// What an execution can hold and go through.
+// The limits of what an execution can hold and visit.
 constexpr int64_t kMostBytes = int64_t{1} << 31;
 constexpr int64_t kMostElements = int64_t{1} << 32;
 constexpr int64_t kMostTiles = int64_t{1} << 24;

@@ -73,9 +73,9 @@ Place Places::OfWhole(int tensor, const Intent& intent) const {
   const graph::Interval everything = {0, static_cast<int>(plan_.network.operators.size()) - 1};
   LayOut(place, verify::RoleAtHome(plan_.network.tensors[index]), shape, WholeOf(shape),
          verify::PadsOf(plan_, users_[index], everything));
-  place.bordered = std::any_of(place.axes.begin(), place.axes.end(), [](const AxisPlace& axis) {
-    return axis.pad_low + axis.pad_high > 0;
-  });
+  place.padded_around =
+      std::any_of(place.axes.begin(), place.axes.end(),
+                  [](const AxisPlace& axis) { return axis.pad_low + axis.pad_high > 0; });
   return place;
 }
 

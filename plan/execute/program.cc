@@ -76,7 +76,7 @@ class Unrolling : private verify::PassVisitor {
     HandOut(execute::Provide{std::move(place)});
   }
 
-  // What a subgraph made for others must be complete when it is over.
+  // Results that a subgraph made for others must be complete when it ends.
   void ExpectResults(graph::Interval interval, Step last) {
     const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {last}};
     for (size_t i = 0; i < users_.size(); ++i) {
@@ -88,8 +88,8 @@ class Unrolling : private verify::PassVisitor {
     }
   }
 
-  // What the tile memory holds beyond the program: state, constants at home there, results of the
-  // network, and what is read later.
+  // The contents of the tile memory beyond the program: state, constants at home there, results of
+  // the network, and what is read later.
   void ExpectWhatStays() {
     const Intent look = {Intent::By::kLink, problem::AccessKind::kRead, {Steps() - 1}};
     const graph::Interval program = ProgramOf(plan_);
@@ -108,7 +108,7 @@ class Unrolling : private verify::PassVisitor {
     }
   }
 
-  void RunSubgraph(int subgraph, verify::Stretch own) {
+  void RunSubgraph(int subgraph, verify::StepRange own) {
     carried_.clear();
     for (const int later : verify::CarriedBy(plan_, subgraph))
       carried_.push_back(verify::SubgraphResidency::OfBuffers(plan_, users_, later));

@@ -8,8 +8,8 @@
 #include "tessera/plan/index_box.h"
 #include "tessera/plan/lowered_program.h"
 
-// What an operator reads and along which axes it goes: the judge of an execution. Operands that
-// are features follow the definition of the kind (graph/reads.h).
+// The reads of an operator, and the axes along which it goes: the reference for an execution.
+// Operands that are features follow the definition of the kind (graph/reads.h).
 namespace tessera::plan::execute {
 
 // The elements of an operand that the operator reads to make this part of its first output. Of a

@@ -95,10 +95,10 @@ ElementSet WithPads(const Place& place, const Box& box) {
     const bool first = box[axis].begin == at.held.begin;
     const bool opens_rolling_buffer = first && at.made_before == 0 && !indices.empty();
     const bool last = box[axis].end == at.held.end;
-    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : first)) {
+    if (place.padded_around || (rolling_buffer ? opens_rolling_buffer : first)) {
       for (int64_t pad = 1; pad <= at.pad_low; ++pad) indices.insert(indices.begin(), -pad);
     }
-    if (place.bordered || (rolling_buffer ? opens_rolling_buffer : last)) {
+    if (place.padded_around || (rolling_buffer ? opens_rolling_buffer : last)) {
       for (int64_t pad = 0; pad < at.pad_high; ++pad) indices.push_back(at.extent + pad);
     }
   }

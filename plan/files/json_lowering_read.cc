@@ -145,7 +145,7 @@ class Reader {
       object.Refuse("each axis has a stride", fmt::format("{} strides", RankOf(operand)));
     operand.rolling_buffer_rows = object.Integer("rolling_buffer_rows", kRepeats, 0);
     operand.stored_pads = object.Boolean("stored_pads", false);
-    operand.bordered = object.Boolean("bordered", false);
+    operand.padded_around = object.Boolean("padded_around", false);
     job.operands.push_back(std::move(operand));
   }
 

@@ -79,7 +79,7 @@ class Writer {
     json["strides"] = operand.strides;
     if (operand.rolling_buffer_rows > 0) json["rolling_buffer_rows"] = operand.rolling_buffer_rows;
     if (operand.stored_pads) json["stored_pads"] = true;
-    if (operand.bordered) json["bordered"] = true;
+    if (operand.padded_around) json["padded_around"] = true;
     return json;
   }
 

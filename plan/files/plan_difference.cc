@@ -16,9 +16,9 @@
 //
 //     first    | s0      | s1   | s2        |
 //     second   | s0 | s1 | s2          | s3 |
-//     stretches|---------|------------------|
+//     parts    |---------|-------------------|
 //
-// If a stretch is one subgraph in both plans, its buffers correspond and are compared one by one.
+// If a part is one subgraph in both plans, its buffers correspond and are compared one by one.
 namespace tessera::plan::files {
 namespace {
 
@@ -33,7 +33,7 @@ class Comparison {
     if (!difference_.comparable) return std::move(difference_);
     CompareKept();
     CompareWholes();
-    CompareStretches();
+    CompareParts();
     CompareHomes();
     return std::move(difference_);
   }
@@ -91,40 +91,37 @@ class Comparison {
     return ids;
   }
 
-  void CompareStretches() {
+  void CompareParts() {
     std::set<int> cuts;
     for (const Subgraph& subgraph : first_.subgraphs) cuts.insert(subgraph.interval.last);
     size_t a = 0;
     size_t b = 0;
-    Stretch stretch;
+    DifferingPart part;
     for (; b < second_.subgraphs.size(); ++b) {
-      stretch.second.push_back(b);
+      part.second.push_back(b);
       const int last = second_.subgraphs[b].interval.last;
       if (!cuts.contains(last)) continue;
       for (; a < first_.subgraphs.size() && first_.subgraphs[a].interval.last <= last; ++a)
-        stretch.first.push_back(a);
-      Settle(std::move(stretch));
-      stretch = {};
+        part.first.push_back(a);
+      Settle(std::move(part));
+      part = {};
     }
   }
 
-  void Settle(Stretch stretch) {
-    if (stretch.first.empty()) return;
-    stretch.interval = {first_.subgraphs[stretch.first.front()].interval.first,
-                        first_.subgraphs[stretch.first.back()].interval.last};
-    for (const size_t i : stretch.first)
-      Accumulate(stretch.first_costs, first_.subgraphs[i].metrics);
-    for (const size_t i : stretch.second)
-      Accumulate(stretch.second_costs, second_.subgraphs[i].metrics);
-    const bool one_each = stretch.first.size() == 1 && stretch.second.size() == 1;
+  void Settle(DifferingPart part) {
+    if (part.first.empty()) return;
+    part.interval = {first_.subgraphs[part.first.front()].interval.first,
+                     first_.subgraphs[part.first.back()].interval.last};
+    for (const size_t i : part.first) Accumulate(part.first_costs, first_.subgraphs[i].metrics);
+    for (const size_t i : part.second) Accumulate(part.second_costs, second_.subgraphs[i].metrics);
+    const bool one_each = part.first.size() == 1 && part.second.size() == 1;
     if (one_each)
-      CompareBuffers(static_cast<int>(stretch.first.front()),
-                     static_cast<int>(stretch.second.front()));
-    if (one_each && IsCutAlike(stretch.first.front(), stretch.second.front()) &&
-        CostAlike(stretch.first_costs, stretch.second_costs)) {
+      CompareBuffers(static_cast<int>(part.first.front()), static_cast<int>(part.second.front()));
+    if (one_each && IsCutAlike(part.first.front(), part.second.front()) &&
+        CostAlike(part.first_costs, part.second_costs)) {
       return;
     }
-    difference_.stretches.push_back(std::move(stretch));
+    difference_.parts.push_back(std::move(part));
   }
 
   bool IsCutAlike(size_t first, size_t second) const {

@@ -63,7 +63,7 @@ std::string WriteHeader(const Plan& plan);
 // The differences between two plans of one network.
 
 // Operators between two consecutive shared cuts, for which the plans differ.
-struct Stretch {
+struct DifferingPart {
   graph::Interval interval;
   std::vector<size_t> first;  // the subgraphs of the first plan that cover it, and of the second
   std::vector<size_t> second;
@@ -91,8 +91,8 @@ struct Difference {
   // boundary tensors that stay on chip only in the first plan, and only in the second
   std::vector<std::string> kept_by_first;
   std::vector<std::string> kept_by_second;
-  std::vector<Stretch> stretches;  // in program order
-  std::vector<Shift> shifts;       // whole buffers, then by stretch; then by home
+  std::vector<DifferingPart> parts;  // in program order
+  std::vector<Shift> shifts;         // whole buffers, then by part; then by home
 };
 
 // Cost: linear in the plans, except for sorting buffers.

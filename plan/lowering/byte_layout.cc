@@ -96,7 +96,7 @@ std::vector<AddressRange> BytesOf(const graph::Graph& network, int op, const Ope
     const int64_t rolling_buffer = rows == axis ? operand.rolling_buffer_rows : 0;
     Along along = {box.extent[axis], pads ? region.pad_low[axis] : 0,
                    pads ? region.pad_high[axis] : 0, 0, 0};
-    if (operand.bordered) {
+    if (operand.padded_around) {
       along.before = box.begin[axis];
       along.behind = network.tensors[static_cast<size_t>(operand.tensor)].shape[axis] -
                      box.begin[axis] - box.extent[axis];
@@ -126,15 +126,15 @@ std::vector<int64_t> RowMajor(const graph::Shape& shape, int64_t element) {
 
 }  // namespace
 
-std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& contents,
-                                     int tensor) {
+std::optional<HomeLocation> FindAtHome(const Plan& plan, const execute::Contents& contents,
+                                       int tensor) {
   const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
   const int64_t per_byte = contents.CellsPerByte();
   const int64_t element = contents.CellsPerElement(tensor);
   for (const Home& home : plan.homes) {
     const auto found = std::find(home.tensors.begin(), home.tensors.end(), tensor);
     if (found == home.tensors.end()) continue;
-    HomeLayout layout;
+    HomeLocation layout;
     layout.memory = home.memory;
     layout.address =
         home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())] * per_byte;

@@ -26,7 +26,7 @@ std::vector<problem::AddressRange> BytesOf(const graph::Graph& network, int op,
 
 // The location of a tensor in its home, in cells (execute::Contents), which are bytes in every plan
 // that can be lowered.
-struct HomeLayout {
+struct HomeLocation {
   int memory = 0;
   int64_t address = 0;
   int64_t table = 0;             // address of a constant's table
@@ -35,7 +35,7 @@ struct HomeLayout {
 
 // nullopt if the plan gives the tensor no address outside the tile memory. Pads are not stored
 // there.
-std::optional<HomeLayout> FindAtHome(const Plan& plan, const execute::Contents& contents,
-                                     int tensor);
+std::optional<HomeLocation> FindAtHome(const Plan& plan, const execute::Contents& contents,
+                                       int tensor);
 
 }  // namespace tessera::plan::lowering

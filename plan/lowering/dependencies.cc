@@ -10,11 +10,11 @@
 #include "tessera/plan/lowering/run_order.h"
 
 // Two job runs that touch a byte must keep their order if one of them writes it. Job runs are
-// visited in a correct order. Every stretch of bytes records its last writer and the readers since
+// visited in a correct order. Every range of bytes records its last writer and the readers since
 // then:
 //
 //     address    0 ........ 64 ...... 96 ....... 160
-//     written by | load x #2 | conv #1 |  load w  |       a stretch is split where a job run
+//     written by | load x #2 | conv #1 |  load w  |       a range is split where a job run
 //     read by    |  conv #2  | store #1|  conv #2 |       touches part of it
 //
 // A reader waits for the writer (data). A writer waits for the writer and the readers (reuse). A
@@ -38,8 +38,8 @@ struct Touch {
   std::vector<AddressRange> bytes;
 };
 
-// The job runs that may still access a stretch of bytes.
-struct Stretch {
+// The job runs that may still access a range of bytes.
+struct AccessedRange {
   int64_t end = 0;
   int writer = -1;
   std::vector<int> readers;  // since the last write
@@ -47,43 +47,43 @@ struct Stretch {
 
 class Bytes {
  public:
-  // Splits stretches so that the range consists of whole stretches, and visits them.
+  // Splits ranges so that `range` consists of whole ones, and visits them.
   template <typename Visit>
   void ForEach(const AddressRange& range, const Visit& visit) {
     Cut(range.begin);
     Cut(range.end);
     int64_t at = range.begin;
-    auto next = stretches_.lower_bound(range.begin);
+    auto next = ranges_.lower_bound(range.begin);
     while (at < range.end) {
-      if (next == stretches_.end() || next->first > at) {
-        const int64_t end = next == stretches_.end() ? range.end : std::min(range.end, next->first);
-        next = stretches_.emplace(at, Stretch{end, -1, {}}).first;
+      if (next == ranges_.end() || next->first > at) {
+        const int64_t end = next == ranges_.end() ? range.end : std::min(range.end, next->first);
+        next = ranges_.emplace(at, AccessedRange{end, -1, {}}).first;
       }
       at = next->second.end;
       visit((next++)->second);
     }
   }
 
-  // From here on the range is one stretch.
+  // From here on the range is whole.
   void Overwrite(const AddressRange& range, int writer) {
     Cut(range.begin);
     Cut(range.end);
-    stretches_.erase(stretches_.lower_bound(range.begin), stretches_.lower_bound(range.end));
-    stretches_.emplace(range.begin, Stretch{range.end, writer, {}});
+    ranges_.erase(ranges_.lower_bound(range.begin), ranges_.lower_bound(range.end));
+    ranges_.emplace(range.begin, AccessedRange{range.end, writer, {}});
   }
 
  private:
   void Cut(int64_t at) {
-    auto after = stretches_.upper_bound(at);
-    if (after == stretches_.begin()) return;
+    auto after = ranges_.upper_bound(at);
+    if (after == ranges_.begin()) return;
     const auto around = std::prev(after);
     if (around->first == at || around->second.end <= at) return;
-    Stretch upper = around->second;
+    AccessedRange upper = around->second;
     around->second.end = at;
-    stretches_.emplace(at, std::move(upper));
+    ranges_.emplace(at, std::move(upper));
   }
 
-  std::map<int64_t, Stretch> stretches_;  // by begin
+  std::map<int64_t, AccessedRange> ranges_;  // by begin
 };
 
 class DependencyFinder {
@@ -171,10 +171,11 @@ class DependencyFinder {
       if (!fresh && cause == Cause::kData) known->second = cause;
     };
     for (const AddressRange& range : touch.bytes) {
-      bytes_[touch.memory].ForEach(range, [&](const Stretch& stretch) {
-        if (stretch.writer >= 0) wait(stretch.writer, touch.writes ? Cause::kReuse : Cause::kData);
+      bytes_[touch.memory].ForEach(range, [&](const AccessedRange& accessed) {
+        if (accessed.writer >= 0)
+          wait(accessed.writer, touch.writes ? Cause::kReuse : Cause::kData);
         if (!touch.writes) return;
-        for (const int reader : stretch.readers) wait(reader, Cause::kReuse);
+        for (const int reader : accessed.readers) wait(reader, Cause::kReuse);
       });
     }
   }
@@ -186,11 +187,11 @@ class DependencyFinder {
         bytes.Overwrite(range, number);
         continue;
       }
-      bytes.ForEach(range, [&](Stretch& stretch) {
-        if (stretch.writer == number) return;  // in-place
-        std::erase_if(stretch.readers,
+      bytes.ForEach(range, [&](AccessedRange& accessed) {
+        if (accessed.writer == number) return;  // in-place
+        std::erase_if(accessed.readers,
                       [&](int reader) { return precedence_.Precedes(reader, number); });
-        stretch.readers.push_back(number);
+        accessed.readers.push_back(number);
       });
     }
   }

@@ -107,7 +107,7 @@ Report Execution::TakeReport() {
   return std::move(report_);
 }
 
-void Execution::Tell(FindingKind kind, const std::string& fault) {
+void Execution::ReportFault(FindingKind kind, const std::string& fault) {
   ++report_.found;
   if (report_.findings.size() >= kMostFindings) return;
   std::string where = actor_.step < 0 ? "before the program" : fmt::format("step {}", actor_.step);
@@ -147,7 +147,7 @@ int Execution::Begin(int op, const std::string& link) {
   return run;
 }
 
-// What was recorded last.
+// The last recorded job run.
 void Execution::Perform(int run) {
   std::optional<JobRun> recorded = recorder_->TakeLast();
   if (!recorded) return;
@@ -158,7 +158,7 @@ void Execution::Perform(int run) {
   if (!at_.mode) return;
   const std::string fault =
       modes_.Use(run, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
-  if (!fault.empty()) Tell(FindingKind::kForbidden, fault);
+  if (!fault.empty()) ReportFault(FindingKind::kForbidden, fault);
 }
 
 void Execution::Do(const execute::EnterStep& enter) {
@@ -167,8 +167,8 @@ void Execution::Do(const execute::EnterStep& enter) {
   actor_ = {enter.step, enter.tile, -1, -1};
   ++report_.tally.steps;
   if (entered_ && !enter.foreseen)
-    Tell(FindingKind::kControl,
-         fmt::format("follows step {}, which the plan's loops do not foresee", before));
+    ReportFault(FindingKind::kControl,
+                fmt::format("follows step {}, which the plan's loops do not foresee", before));
   entered_ = true;
   const int subgraph = plan_.steps[static_cast<size_t>(enter.step)].subgraph;
   if (subgraph != std::exchange(subgraph_, subgraph)) recorder_.emplace(plan_, contents_, buffers_);
@@ -183,7 +183,7 @@ void Execution::Do(const execute::EnterStep& enter) {
 void Execution::Switch(int mode) {
   const int run = Begin(-1, "");
   if (const std::string fault = modes_.Switch(run, mode); !fault.empty())
-    Tell(FindingKind::kForbidden, fault);
+    ReportFault(FindingKind::kForbidden, fault);
   mode_ = mode;
   const problem::Memory& memory = performer_.Rules().Memory();
   if (static_cast<size_t>(mode) >= memory.modes.size()) return;
@@ -203,10 +203,10 @@ void Execution::Lose(const problem::AddressRange& cells) {
   int64_t found = 0;
   const auto tell = [&](int64_t cell, const TaggedMemories::Conflict& conflict) {
     if (found++ > 0) return;
-    Tell(conflict.reads ? FindingKind::kMoving : FindingKind::kArriving,
-         fmt::format("loses {} at address {} while {} may still be {} it",
-                     contents_.Describe(conflict.found), cell / contents_.CellsPerByte(),
-                     NameOf(conflict.run), conflict.reads ? "reading" : "writing"));
+    ReportFault(conflict.reads ? FindingKind::kMoving : FindingKind::kArriving,
+                fmt::format("loses {} at address {} while {} may still be {} it",
+                            contents_.Describe(conflict.found), cell / contents_.CellsPerByte(),
+                            NameOf(conflict.run), conflict.reads ? "reading" : "writing"));
   };
   memories_.Write(memory, {begin, 1, end - begin}, lost, 0, tell);
 }
@@ -279,12 +279,12 @@ void Execution::Do(const execute::Expect& expect) {
   report_.tally.cells_checked += graph::ElementsOf(shape) * expect.place.element_cells;
   if (const std::string missing = whole_.FindMissing(expect.place.content, memories_);
       !missing.empty())
-    Tell(FindingKind::kIncomplete, missing);
+    ReportFault(FindingKind::kIncomplete, missing);
 }
 
 void Execution::Do(const execute::Complaint& complaint) {
   actor_ = {at_.step, at_.tile, -1, -1};
-  Tell(FindingKind::kControl, complaint.message);
+  ReportFault(FindingKind::kControl, complaint.message);
 }
 
 // The moves whose source and destination exist.
@@ -302,8 +302,8 @@ std::vector<Move> Execution::AbleMoves(const std::vector<Move>& moves) {
 // touched in this way is reported, and touched nevertheless.
 bool Execution::MayTouch(const Place& place, const plan::Box& box, AccessKind kind) {
   const auto tell = [&](FindingKind finding, const std::string& why) {
-    Tell(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",
-                              contents_.NameOf(place.content), why));
+    ReportFault(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",
+                                     contents_.NameOf(place.content), why));
   };
   if (place.where == Where::kNone) {
     tell(FindingKind::kOutside, "where no buffer holds it");
@@ -329,10 +329,11 @@ bool Execution::IsThere(const Place& place, const plan::Box& box) {
     corner.push_back(box[axis].begin);
   }
   if (inside) return true;
-  Tell(FindingKind::kOutside,
-       fmt::format("the box from {} {} on is not held in {}", contents_.NameOf(place.content),
-                   execute::TextOf(corner),
-                   place.where == Where::kHome ? "its home" : "buffer '" + place.buffer + "'"));
+  ReportFault(
+      FindingKind::kOutside,
+      fmt::format("the box from {} {} on is not held in {}", contents_.NameOf(place.content),
+                  execute::TextOf(corner),
+                  place.where == Where::kHome ? "its home" : "buffer '" + place.buffer + "'"));
   return false;
 }
 

@@ -66,7 +66,7 @@ class Execution : private Listener {
   bool IsThere(const execute::Place& place, const plan::Box& box);
   std::vector<execute::Move> AbleMoves(const std::vector<execute::Move>& moves);
 
-  void Tell(FindingKind kind, const std::string& fault) override;
+  void ReportFault(FindingKind kind, const std::string& fault) override;
   std::string NameOf(int32_t run) const override;
 
   const Plan& plan_;

@@ -88,14 +88,16 @@ class Interpreter : private Listener {
   }
 
  private:
-  void Tell(FindingKind kind, const std::string& fault) override { Add(kind, Where() + fault); }
+  void ReportFault(FindingKind kind, const std::string& fault) override {
+    Add(kind, Where() + fault);
+  }
 
   void Add(FindingKind kind, const std::string& message) {
     ++report_.found;
     if (report_.findings.size() < kMostFindings) report_.findings.push_back({kind, message});
   }
 
-  void Note(const std::string& fault) { Tell(FindingKind::kMalformed, fault); }
+  void Note(const std::string& fault) { ReportFault(FindingKind::kMalformed, fault); }
 
   std::string NameOf(int32_t run) const override {
     if (run < 0) return "no run";
@@ -103,7 +105,7 @@ class Interpreter : private Listener {
     return fmt::format("#{}", run - first_run_);
   }
 
-  // What acts now: the begin of a sentence.
+  // The current actor: the begin of a sentence.
   std::string Where() const {
     if (subgraph_ == static_cast<int>(plan_.subgraphs.size())) return "after the program: ";
     if (current_ == nullptr)
@@ -119,7 +121,7 @@ class Interpreter : private Listener {
 
   void Expect(int tensor) {
     if (const std::string missing = whole_.FindMissing(tensor, memories_); !missing.empty())
-      Tell(FindingKind::kIncomplete, missing);
+      ReportFault(FindingKind::kIncomplete, missing);
   }
 
   void ExpectResults(graph::Interval interval) {
@@ -212,14 +214,14 @@ class Interpreter : private Listener {
     performer_.Perform(job, run, static_cast<int>(phase));
     const std::string fault =
         modes_.Use(number, {job.on, performer_.ReadBanks(), performer_.WrittenBanks()});
-    if (!fault.empty()) Tell(FindingKind::kForbidden, fault);
+    if (!fault.empty()) ReportFault(FindingKind::kForbidden, fault);
   }
 
   void Switch(const Job& job, size_t phase, int number) {
     if (phase >= job.modes.size() || job.modes[phase] < 0) return Note("sets no mode");
     const int mode = job.modes[phase];
     if (const std::string fault = modes_.Switch(number, mode); !fault.empty())
-      Tell(FindingKind::kForbidden, fault);
+      ReportFault(FindingKind::kForbidden, fault);
     const problem::Memory& memory = performer_.Rules().Memory();
     const std::vector<problem::BankMode>& states = memory.modes[static_cast<size_t>(mode)].banks;
     for (size_t bank = 0; bank < std::min(states.size(), memory.banks.size()); ++bank) {

@@ -46,7 +46,7 @@ bool IsLike(const Operand& a, const Operand& b) {
   return a.part == b.part && a.position == b.position && a.tensor == b.tensor &&
          a.table == b.table && a.memory == b.memory && a.strides == b.strides &&
          a.rolling_buffer_rows == b.rolling_buffer_rows && a.stored_pads == b.stored_pads &&
-         a.bordered == b.bordered;
+         a.padded_around == b.padded_around;
 }
 
 Part PartOf(execute::Operand::Kind kind) {
@@ -71,7 +71,7 @@ bool ReachPads(const plan::ElementSet& reads, const Place& place, Box& region) {
     const AxisPlace& at = place.axes[axis];
     if (at.pad_low + at.pad_high == 0) continue;
     stored = true;
-    if (place.bordered) continue;
+    if (place.padded_around) continue;
     if (reads.axes[axis].front() < 0) region[axis].begin = at.held.begin;
     if (reads.axes[axis].back() >= at.extent) region[axis].end = at.held.end;
   }
@@ -248,7 +248,7 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
     Refuse(fmt::format("the plan has no buffer for {}", contents_.NameOf(place.content)));
   } else {
     found.operand.memory = plan_.profile.tile_memory;
-    found.operand.bordered = place.bordered;
+    found.operand.padded_around = place.padded_around;
     spot.buffer = place.buffer;
     const size_t buffer = buffers_.at(place.buffer);
     const BufferKind kind = plan_.buffers[buffer].kind;
@@ -274,14 +274,14 @@ Recorder::Found Recorder::Find(const Place& place, const Box& box, const RunInde
   return found;
 }
 
-const std::optional<HomeLayout>& Recorder::AtHome(int tensor) {
+const std::optional<HomeLocation>& Recorder::AtHome(int tensor) {
   const auto [known, fresh] = homes_.try_emplace(tensor);
   if (fresh) known->second = lowering::FindAtHome(plan_, contents_, tensor);
   return known->second;
 }
 
 void Recorder::FindAtHome(const Place& place, const Box& box, Found& found, Spot& spot) {
-  const std::optional<HomeLayout>& home = AtHome(found.operand.tensor);
+  const std::optional<HomeLocation>& home = AtHome(found.operand.tensor);
   if (!home)
     return Refuse(fmt::format("the plan says nowhere at which address {} lies",
                               contents_.NameOf(place.content)));

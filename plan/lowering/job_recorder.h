@@ -30,7 +30,7 @@ BuffersById FindBuffers(const Plan& plan);
 
 // Converts instructions, which name places and boxes, into runs of jobs, which name addresses and
 // strides, in cells (execute::Contents). Instructions without effect are dropped.
-// What it is made of must outlive it.
+// The arguments of the constructor must outlive it.
 class Recorder {
  public:
   Recorder(const Plan& plan, const execute::Contents& contents, const BuffersById& buffers);
@@ -68,7 +68,7 @@ class Recorder {
   void AddMoves(Job like, const RunIndex& turn, const std::vector<execute::Move>& moves);
   int ResultOf(int sums) const;
   Found Find(const execute::Place& place, const plan::Box& box, const RunIndex& turn);
-  const std::optional<HomeLayout>& AtHome(int tensor);
+  const std::optional<HomeLocation>& AtHome(int tensor);
   void FindAtHome(const execute::Place& place, const plan::Box& box, Found& found, Spot& spot);
   static void AddWrittenPads(const execute::Place& place, const plan::Box& box,
                              FixedRegion& region);
@@ -82,7 +82,7 @@ class Recorder {
   const Plan& plan_;
   const execute::Contents& contents_;
   const BuffersById& buffers_;
-  std::map<int, std::optional<HomeLayout>> homes_;  // by tensor
+  std::map<int, std::optional<HomeLocation>> homes_;  // by tensor
   std::vector<Job> jobs_;
   std::vector<JobRun> job_runs_;
   std::map<std::pair<int, int64_t>, int64_t> switches_;  // by job and tile

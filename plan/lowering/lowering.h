@@ -28,7 +28,7 @@ std::vector<std::string> FindDifferences(const Program& found, const Program& ex
 // not allow, in words: an engine that cannot read or write there, a memory that cannot be written.
 std::vector<std::string> FindForbidden(const Plan& plan);
 
-// What is wrong with a plan or a lowering that is run.
+// The faults of a plan or a lowering that is run.
 enum class FindingKind : uint8_t {
   kUnwritten,    // read before it was written
   kStale,        // a cell that still holds another part of the tensor: another tile's, slice's

@@ -136,7 +136,7 @@ void Performer::CheckOperand(const graph::Operator& op, const ResolvedRegion& re
   const Box given = resolved.Box();
   for (size_t axis = 0; axis < hull.size(); ++axis) {
     const bool to_pads =
-        !reads.axes.empty() && resolved.operand->stored_pads && !resolved.operand->bordered;
+        !reads.axes.empty() && resolved.operand->stored_pads && !resolved.operand->padded_around;
     const bool above =
         to_pads && reads.axes[axis].front() < 0 && given[axis].begin <= hull[axis].begin;
     const bool below = to_pads && reads.axes[axis].back() >= resolved.shape[axis] &&
@@ -320,7 +320,8 @@ void Performer::CheckInPlace(const graph::Operator& op, const ResolvedRegion& re
     });
   }
   if (reported_ && WorksByChannel(op) && !HasRoomForAChannel(result))
-    listener_.Tell(FindingKind::kOutside, "its scratch has no room for a channel of its result");
+    listener_.ReportFault(FindingKind::kOutside,
+                          "its scratch has no room for a channel of its result");
 }
 
 }  // namespace tessera::plan::lowering

@@ -254,7 +254,7 @@ void Performer::BeginOperand() {
 }
 
 void Performer::TellOnce(FindingKind kind, const std::string& fault) {
-  if (!std::exchange(reported_, true)) listener_.Tell(kind, fault);
+  if (!std::exchange(reported_, true)) listener_.ReportFault(kind, fault);
 }
 
 void Performer::TellTroubles() {
@@ -262,7 +262,7 @@ void Performer::TellTroubles() {
     if (trouble->cells == 0) continue;
     std::string text = Text(*trouble);
     if (trouble->cells > 1) text += fmt::format("; {} cells in all", trouble->cells);
-    listener_.Tell(trouble->kind, text);
+    listener_.ReportFault(trouble->kind, text);
   }
   BeginOperand();
 }

@@ -22,7 +22,7 @@ namespace tessera::plan::lowering {
 class Listener {
  public:
   // A fault in words, the end of a sentence that begins with the current run.
-  virtual void Tell(FindingKind kind, const std::string& fault) = 0;
+  virtual void ReportFault(FindingKind kind, const std::string& fault) = 0;
 
   // A run by its number in the memories; -1: before the program.
   virtual std::string NameOf(int32_t run) const = 0;

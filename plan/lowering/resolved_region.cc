@@ -33,7 +33,7 @@ plan::Box ResolvedRegion::Box() const {
 
 Point ResolvedRegion::At(size_t axis, int64_t index) const {
   const bool below = index >= shape[axis];
-  const bool in_pad = !operand->bordered && (index < 0 || below);
+  const bool in_pad = !operand->padded_around && (index < 0 || below);
   int64_t position = index - box.begin[axis];
   if (in_pad) position = below ? box.extent[axis] + index - shape[axis] : index;
   const int64_t rolling_buffer = operand->rolling_buffer_rows;
@@ -214,7 +214,7 @@ bool Opener::FitsMemory(const ResolvedRegion& resolved) const {
         rolling_buffer ? resolved.operand->rolling_buffer_rows : resolved.box.extent[axis];
     const int64_t low = pads ? resolved.region.pad_low[axis] : 0;
     const int64_t high = pads ? resolved.region.pad_high[axis] : 0;
-    const bool around = resolved.operand->bordered;
+    const bool around = resolved.operand->padded_around;
     const int64_t first = around && low > 0 ? -resolved.box.begin[axis] - low : -low;
     const int64_t end =
         (around && high > 0 ? resolved.shape[axis] - resolved.box.begin[axis] : length) + high;

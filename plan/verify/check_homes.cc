@@ -27,9 +27,9 @@ namespace {
 
 using base::TensorRole;
 
-class HomeBooks {
+class HomeStayFinder {
  public:
-  explicit HomeBooks(const Plan& plan)
+  explicit HomeStayFinder(const Plan& plan)
       : plan_(plan), users_(FindUsers(plan.network)), readers_left_(plan.network.tensors.size()) {}
 
   std::vector<HomeStay> Run() {
@@ -107,7 +107,7 @@ class HomeBooks {
 
 }  // namespace
 
-std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeBooks(plan).Run(); }
+std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeStayFinder(plan).Run(); }
 
 // Whether every tensor outside the tile memory has an address of its own while it is stored there.
 // Which tensors must be stored there follows from the partition (checks.h, FindHomeStays). The

@@ -33,7 +33,7 @@ struct RuleMatch {
 std::vector<RuleMatch> FindRules(const Plan& plan, const std::vector<Users>& users,
                                  const Trace& trace);
 
-// What a buffer is for: the tensor and its role, or the operator that works in it and "scratch".
+// The use of a buffer: the tensor and its role, or the operator that works in it and "scratch".
 struct Label {
   std::string name;
   std::string role;

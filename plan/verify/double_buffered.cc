@@ -33,7 +33,7 @@ class DoubleBuffered {
  public:
   DoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor)
       : subgraph_(subgraph), tiles_(tiles), visitor_(visitor) {
-    const Stretch own = subgraph.own;
+    const StepRange own = subgraph.own;
     Step first = own.begin;
     while (first < own.end && At(first).kind == StepKind::kPrologue) ++first;
     Step last = first;
@@ -58,19 +58,19 @@ class DoubleBuffered {
   };
 
   const StepUse& At(Step step) const { return subgraph_.At(step); }
-  const Stretch& PassOf(int64_t tile) const {
+  const StepRange& PassOf(int64_t tile) const {
     return passes_[static_cast<size_t>(tile) % passes_.size()];
   }
   int LastPhase() const { return static_cast<int>((tiles_ - 1) % 2); }
 
-  static Steps StepsOf(Stretch stretch) {
+  static Steps StepsOf(StepRange range) {
     Steps steps;
-    for (Step step = stretch.begin; step < stretch.end; ++step) steps.push_back(step);
+    for (Step step = range.begin; step < range.end; ++step) steps.push_back(step);
     return steps;
   }
 
   // Every pass computes as often. What is copied in between belongs to the pass whose phase it has.
-  void SplitIntoPasses(Stretch all) {
+  void SplitIntoPasses(StepRange all) {
     const int64_t passes = tiles_ <= 3 ? tiles_ : 2;
     int64_t operators = 0;
     for (Step step = all.begin; step < all.end; ++step)
@@ -115,7 +115,7 @@ class DoubleBuffered {
   }
 
   void RunPass(int64_t tile) {
-    const Stretch pass = PassOf(tile);
+    const StepRange pass = PassOf(tile);
     PlanNeighbours(pass, tile);
     if (tile + 1 == tiles_) PlanPrefetches(pass);
     for (Step step = pass.begin; step < pass.end; ++step) {
@@ -158,7 +158,7 @@ class DoubleBuffered {
   }
 
   // The neighbouring tiles, during the pass.
-  void PlanNeighbours(Stretch pass, int64_t tile) {
+  void PlanNeighbours(StepRange pass, int64_t tile) {
     const auto moves = [&](int tensor) {
       return subgraph_.Arrives(tensor) || subgraph_.Leaves(tensor);
     };
@@ -173,7 +173,7 @@ class DoubleBuffered {
   }
 
   // From the last pass on.
-  void PlanPrefetches(Stretch pass) {
+  void PlanPrefetches(StepRange pass) {
     Steps steps = StepsOf(pass);
     for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
     for (size_t i = 0; i < subgraph_.carried.size(); ++i) {
@@ -192,7 +192,7 @@ class DoubleBuffered {
   }
 
   // From the step of an operator to that of the next, in this pass or the one after.
-  void PlanFirstSlicesAfter(Step step, Stretch pass, int64_t tile) {
+  void PlanFirstSlicesAfter(Step step, StepRange pass, int64_t tile) {
     Step next = step + 1;
     while (next < pass.end && !subgraph_.Computes(next)) ++next;
     if (next < pass.end) {
@@ -204,7 +204,7 @@ class DoubleBuffered {
 
   // Up to the first operator of a tile that is to come.
   void PlanFirstSlicesOfPass(Steps steps, int64_t tile, int phase) {
-    const Stretch pass = PassOf(tile);
+    const StepRange pass = PassOf(tile);
     for (Step step = pass.begin; step < pass.end && !subgraph_.Computes(step); ++step)
       steps.push_back(step);
     PlanFirstSlices(steps, FirstOperator(), tile, phase);
@@ -221,12 +221,12 @@ class DoubleBuffered {
   // For each tensor of a kind the steps from the first that names it to the last.
   template <typename Predicate>
   std::map<int, Steps> Spans(const Steps& steps, const Predicate& is_of_kind) const {
-    std::map<int, Stretch> named;  // of `steps`
+    std::map<int, StepRange> named;  // of `steps`
     for (size_t i = 0; i < steps.size(); ++i) {
       const auto at = static_cast<Step>(i);
       for (const int tensor : At(steps[i]).transfers) {
         if (is_of_kind(tensor))
-          named.try_emplace(tensor, Stretch{at, at}).first->second.end = at + 1;
+          named.try_emplace(tensor, StepRange{at, at}).first->second.end = at + 1;
       }
     }
     std::map<int, Steps> spans;
@@ -256,9 +256,9 @@ class DoubleBuffered {
   const SubgraphSteps& subgraph_;
   int64_t tiles_;
   PassVisitor& visitor_;
-  Stretch prologue_;
-  Stretch epilogue_;
-  std::vector<Stretch> passes_;
+  StepRange prologue_;
+  StepRange epilogue_;
+  std::vector<StepRange> passes_;
   std::vector<Planned> planned_;  // in the order in which they begin, where they begin together
 };
 

@@ -30,45 +30,45 @@ using problem::AddressRange;
 using problem::Lifespan;
 using problem::Step;
 
-// The lives of a tensor's bytes, as stretches that are split where needed.
+// The lives of a tensor's bytes, as ranges that are split where needed.
 class ByteLives {
  public:
-  ByteLives(int64_t size, Lifespan whole) { stretches_.emplace(0, Stretch{size, whole}); }
+  ByteLives(int64_t size, Lifespan whole) { ranges_.emplace(0, LiveRange{size, whole}); }
 
   void Use(AddressRange range, Lifespan slots) {
     Cut(range.begin);
     Cut(range.end);
-    for (auto at = stretches_.lower_bound(range.begin);
-         at != stretches_.end() && at->first < range.end; ++at) {
+    for (auto at = ranges_.lower_bound(range.begin); at != ranges_.end() && at->first < range.end;
+         ++at) {
       Lifespan& life = at->second.life;
       life = {std::min(life.lower, slots.lower), std::max(life.upper, slots.upper)};
     }
   }
 
-  size_t Count() const { return stretches_.size(); }
+  size_t Count() const { return ranges_.size(); }
 
   void AppendTo(std::vector<HomeBytes>& list, int tensor) const {
-    for (const auto& [begin, stretch] : stretches_)
-      list.push_back({tensor, {begin, stretch.end}, stretch.life});
+    for (const auto& [begin, range] : ranges_)
+      list.push_back({tensor, {begin, range.end}, range.life});
   }
 
  private:
-  struct Stretch {
+  struct LiveRange {
     int64_t end = 0;
     Lifespan life;
   };
 
   void Cut(int64_t at) {
-    const auto after = stretches_.upper_bound(at);
-    if (after == stretches_.begin()) return;
+    const auto after = ranges_.upper_bound(at);
+    if (after == ranges_.begin()) return;
     const auto around = std::prev(after);
     if (around->first == at || around->second.end <= at) return;
-    Stretch upper = around->second;
+    LiveRange upper = around->second;
     around->second.end = at;
-    stretches_.emplace(at, upper);
+    ranges_.emplace(at, upper);
   }
 
-  std::map<int64_t, Stretch> stretches_;  // by begin
+  std::map<int64_t, LiveRange> ranges_;  // by begin
 };
 
 class HomeRun : private PassVisitor {
@@ -170,7 +170,7 @@ class HomeRun : private PassVisitor {
 
   int64_t RoundsOf(int op) override { return here_->RoundsOf(op); }
 
-  // What the operator reads and writes in its home.
+  // The bytes that the operator reads and writes in its home.
   void Compute(int op, const RunIndex& run, Step /*step*/) override {
     const graph::Operator& facts = here_->At(op);
     std::optional<Tile> tile;

@@ -9,7 +9,7 @@
 
 #include "tessera/plan/plan.h"
 
-// What of a network runs on the host, and why.
+// The operators of a network that run on the host, and why.
 namespace tessera::plan::verify {
 
 struct HostedOperator {

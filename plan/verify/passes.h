@@ -78,14 +78,14 @@ class PassVisitor {
 
 // Steps [begin, end) of one subgraph. Each does what it says: a step that does not name a tensor
 // does not move it.
-struct Stretch {
+struct StepRange {
   problem::Step begin = 0;
   problem::Step end = 0;
 };
 struct SubgraphSteps {
   const graph::Graph& network;
   const std::vector<StepUse>& steps;  // of the program
-  Stretch own;
+  StepRange own;
   const SubgraphResidency& here;
   std::span<const SubgraphResidency> carried;  // later subgraphs with constants that arrive here
 
@@ -93,7 +93,7 @@ struct SubgraphSteps {
   bool Computes(problem::Step step) const { return At(step).kind == StepKind::kCompute; }
   bool Copies(problem::Step step) const { return At(step).kind == StepKind::kCopy; }
 
-  // What becomes of a tensor that a step names.
+  // The residency of a tensor that a step names.
   bool Arrives(int tensor) const { return here.Is(tensor, Residency::kLoaded); }
   bool Leaves(int tensor) const {
     return here.Is(tensor, Residency::kStored) || here.Is(tensor, Residency::kInner);
@@ -120,7 +120,7 @@ void RunDoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor
 
 // A copy step: before its operator computes in `pass` it restores rows, else it saves them for the
 // tile after, if there is one.
-void RunCopy(const SubgraphSteps& subgraph, problem::Step step, Stretch pass, const RunIndex& run,
+void RunCopy(const SubgraphSteps& subgraph, problem::Step step, StepRange pass, const RunIndex& run,
              std::optional<int> next_phase, PassVisitor& visitor);
 
 // A step moves a tensor that it has nothing to do with.

@@ -42,9 +42,9 @@ constexpr int64_t kAlikePasses = 3;
 constexpr int64_t kAlternatingPasses = 4;
 constexpr int64_t kMostTilesInARow = 3;
 
-class Execution {
+class TraceBuilder {
  public:
-  Execution(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached)
+  TraceBuilder(const Plan& plan, const std::vector<Users>& users, std::vector<std::set<int>> cached)
       : plan_(plan), users_(users) {
     trace_.cached = std::move(cached);
     trace_.cached.resize(plan.subgraphs.size());
@@ -194,7 +194,7 @@ class Execution {
     }
   }
 
-  // What the operator streams in that number of slices or more.
+  // The constants that the operator streams in that number of slices or more.
   void AddStreams(int op, int64_t least, std::set<int>& transfers) const {
     for (const Stream& stream : here_->StreamsOf(op)) {
       if (stream.slices >= least) transfers.insert(stream.tensor);
@@ -238,7 +238,7 @@ class Execution {
 
 Trace Execute(const Plan& plan, const std::vector<Users>& users,
               std::vector<std::set<int>> cached) {
-  return Execution(plan, users, std::move(cached)).Run();
+  return TraceBuilder(plan, users, std::move(cached)).Run();
 }
 
 }  // namespace tessera::plan::verify

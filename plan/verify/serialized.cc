@@ -97,7 +97,7 @@ class Serialized {
   }
 
   const SubgraphSteps& subgraph_;
-  Stretch pass_;
+  StepRange pass_;
   int64_t tiles_;
   PassVisitor& visitor_;
 };
@@ -108,7 +108,7 @@ void RunSerialized(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& vi
   Serialized(subgraph, tiles, visitor).Run();
 }
 
-void RunCopy(const SubgraphSteps& subgraph, Step step, Stretch pass, const RunIndex& run,
+void RunCopy(const SubgraphSteps& subgraph, Step step, StepRange pass, const RunIndex& run,
              std::optional<int> next_phase, PassVisitor& visitor) {
   const int op = subgraph.At(step).op;
   bool computes_later = false;

@@ -61,7 +61,7 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
   }
 }
 
-// What is loaded once: all of it, or the parts that arrive so many subgraphs ahead.
+// The constants that are loaded once: all, or the parts that arrive that many subgraphs ahead.
 std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
                                                      std::optional<int> ahead) const {
   std::vector<Moved> moved(plan_.profile.memories.size());

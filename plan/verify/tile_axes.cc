@@ -27,8 +27,8 @@ using graph::Graph;
 using graph::Operator;
 using graph::Shape;
 
-// What determines the part of an operand's axis that is read: nothing, because all of it or its one
-// index is read; an axis of the result; or any of them.
+// The cause that determines the part of an operand's axis that is read: none, because all of it or
+// its one index is read; an axis of the result; or any of them.
 struct Source {
   enum class Kind : uint8_t { kWhole, kOneIndex, kAxis, kAny };
   Kind kind = Kind::kWhole;
@@ -101,7 +101,7 @@ std::vector<Source> ReductionSources(const Operator& op, const Shape& in, const 
   return sources;
 }
 
-// What is reduced over has extent 1 in the result, or is no axis of it.
+// A reduced axis has extent 1 in the result, or is no axis of it.
 std::vector<Source> MapSources(const Shape& in, const Shape& out) {
   std::vector<Source> sources(in.size(), kWhole);
   for (size_t axis = 0; axis < std::min(in.size(), out.size()); ++axis) {

@@ -126,7 +126,7 @@ void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
   Add(cost.memories[TileMemory()].bytes_written, bytes);
 }
 
-// What blocks fetch of an input in the tile memory beyond one read of it.
+// The bytes that blocks fetch of an input in the tile memory beyond one read of it.
 void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
                                  const BlockGrid& grid, std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(op.inputs.front());

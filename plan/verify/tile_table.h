@@ -28,7 +28,7 @@ struct TileRow {
 // times operators.
 std::vector<TileRow> TileTableOf(const Plan& plan);
 
-// What a plan says about measured tiles; nullopt if its operators have none.
+// The entries of a plan about measured tiles; nullopt if its operators have none.
 std::optional<std::string> NoteOnMeasured(const Plan& plan);
 
 }  // namespace tessera::plan::verify

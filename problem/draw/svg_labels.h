@@ -10,8 +10,8 @@
 
 #include "tessera/problem/problem.h"
 
-// What an SVG picture says: its texts, the ticks of its axes, and the order of its legend. Internal
-// to this module.
+// The labels of an SVG picture: its texts, the ticks of its axes, and the order of its legend.
+// Internal to this module.
 namespace tessera::problem::draw {
 
 inline constexpr double kLetter = 6.2;  // mean advance of the 10 pixel font

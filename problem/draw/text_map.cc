@@ -21,7 +21,7 @@ constexpr size_t kWidestCell = 9;
 constexpr size_t kLeastId = 12;  // printed letters of a buffer's id, at least
 
 // Steps [begin, end) with no change in between.
-struct Stretch {
+struct SteadySteps {
   Step begin = 0;
   Step end = 0;
 };
@@ -59,13 +59,13 @@ class TextMap {
     text_ = fmt::format("{}: peak {} of {} bytes\n", name,
                         PeakOf(problem_, allocation_, static_cast<int>(index_)), capacity_);
     for (const std::string& line : DescribeBankSets(memory_)) AddLine(Plain(line));
-    const std::vector<Stretch> stretches = FindStretches();
+    const std::vector<SteadySteps> columns = FindSteadySteps();
     // at worst a letter and a blank for each column
     const size_t room = (columns_ - LeftWidth()) / 2;
-    for (size_t first = 0; first < stretches.size(); first += room) {
-      const auto begin = stretches.begin() + static_cast<std::ptrdiff_t>(first);
+    for (size_t first = 0; first < columns.size(); first += room) {
+      const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(first);
       WritePart(
-          {begin, begin + static_cast<std::ptrdiff_t>(std::min(room, stretches.size() - first))});
+          {begin, begin + static_cast<std::ptrdiff_t>(std::min(room, columns.size() - first))});
     }
     return text_;
   }
@@ -95,7 +95,7 @@ class TextMap {
     return HasModes() ? allocation_.modes[index_][static_cast<size_t>(step - horizon_.lower)] : 0;
   }
 
-  std::vector<Stretch> FindStretches() const {
+  std::vector<SteadySteps> FindSteadySteps() const {
     std::vector<Step> cuts = {horizon_.lower, horizon_.upper};
     for (const size_t buffer : buffers_) {
       for (const Lifespan& life : problem_.buffers[buffer].lifespans) {
@@ -110,12 +110,12 @@ class TextMap {
     }
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-    std::vector<Stretch> stretches;
-    for (size_t i = 0; i + 1 < cuts.size(); ++i) stretches.push_back({cuts[i], cuts[i + 1]});
-    return stretches;
+    std::vector<SteadySteps> columns;
+    for (size_t i = 0; i + 1 < cuts.size(); ++i) columns.push_back({cuts[i], cuts[i + 1]});
+    return columns;
   }
 
-  std::vector<size_t> LivingDuring(const std::vector<Stretch>& part) const {
+  std::vector<size_t> LivingDuring(const std::vector<SteadySteps>& part) const {
     std::vector<size_t> living;
     for (const size_t buffer : buffers_) {
       const auto& lives = problem_.buffers[buffer].lifespans;
@@ -161,7 +161,7 @@ class TextMap {
     return kFree;
   }
 
-  void WritePart(const std::vector<Stretch>& part) {
+  void WritePart(const std::vector<SteadySteps>& part) {
     const std::vector<size_t> living = LivingDuring(part);
     const size_t room = columns_ - LeftWidth();
     const size_t cell = std::clamp<size_t>(room / part.size(), 2, kWidestCell);
@@ -169,7 +169,7 @@ class TextMap {
     WriteRows(part, cell, living);
     if (HasModes()) {
       text_ += fmt::format("{:<{}}", "mode", LeftWidth());
-      for (const Stretch& stretch : part) text_ += std::string(cell, Digit(ModeAt(stretch.begin)));
+      for (const SteadySteps& steps : part) text_ += std::string(cell, Digit(ModeAt(steps.begin)));
       text_ += '\n';
     }
     WriteLegend(part, living);
@@ -178,7 +178,7 @@ class TextMap {
   static char Digit(int mode) { return kLetters[52 + static_cast<size_t>(mode) % 10]; }
 
   // The first step of each column that has enough space for it.
-  void WriteHead(const std::vector<Stretch>& part, size_t cell) {
+  void WriteHead(const std::vector<SteadySteps>& part, size_t cell) {
     std::string line = fmt::format("{:>{}}", "step  ", LeftWidth());
     for (size_t i = 0; i < part.size(); ++i) {
       const size_t at = LeftWidth() + i * cell;
@@ -192,7 +192,8 @@ class TextMap {
   }
 
   // From the highest address down. Equal rows are merged.
-  void WriteRows(const std::vector<Stretch>& part, size_t cell, const std::vector<size_t>& living) {
+  void WriteRows(const std::vector<SteadySteps>& part, size_t cell,
+                 const std::vector<size_t>& living) {
     const std::vector<Bytes> cuts = CutsOf(living);
     Bytes upper = cuts.back();
     for (size_t i = cuts.size() - 1; i > 0; --i) {
@@ -209,15 +210,15 @@ class TextMap {
     }
   }
 
-  std::string CellsAt(Bytes address, const std::vector<Stretch>& part, size_t cell,
+  std::string CellsAt(Bytes address, const std::vector<SteadySteps>& part, size_t cell,
                       const std::vector<size_t>& living) const {
     std::string cells;
-    for (const Stretch& stretch : part)
-      cells += std::string(cell, CellAt(address, stretch.begin, living));
+    for (const SteadySteps& steps : part)
+      cells += std::string(cell, CellAt(address, steps.begin, living));
     return cells;
   }
 
-  void WriteLegend(const std::vector<Stretch>& part, const std::vector<size_t>& living) {
+  void WriteLegend(const std::vector<SteadySteps>& part, const std::vector<size_t>& living) {
     for (size_t i = 0; i < living.size(); ++i) {
       const Buffer& buffer = problem_.buffers[living[i]];
       std::string about = buffer.role.empty() ? "" : fmt::format(" ({})", Plain(buffer.role));
@@ -233,8 +234,8 @@ class TextMap {
     }
     if (!HasModes()) return;
     for (size_t mode = 0; mode < memory_.modes.size(); ++mode) {
-      const bool used = std::any_of(part.begin(), part.end(), [&](const Stretch& stretch) {
-        return static_cast<size_t>(ModeAt(stretch.begin)) == mode;
+      const bool used = std::any_of(part.begin(), part.end(), [&](const SteadySteps& steps) {
+        return static_cast<size_t>(ModeAt(steps.begin)) == mode;
       });
       if (used)
         AddLine(fmt::format("mode {}  {}", Digit(static_cast<int>(mode)),

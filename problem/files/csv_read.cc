@@ -343,7 +343,7 @@ class CsvReader {
                   fmt::format("from < to <= {}", size));
   }
 
-  // What makes the end of a stated life that of a half-open one.
+  // The number that makes the end of a stated life that of a half-open one.
   Step Added() const { return lifetimes_ == Lifetimes::kInclusive ? 1 : 0; }
 
   std::string_view text_;

@@ -55,7 +55,7 @@ base::Expected<std::string> WriteTvm(const Problem& problem);
 // Version, subgraph, number of buffers, and the offset of each, or -1 for those without one.
 base::Expected<std::string> WriteTfliteMicro(const Problem& problem);
 
-// What a conversion must preserve.
+// The parts that a conversion must preserve.
 struct ListSummary {
   size_t buffers = 0;
   Bytes load = 0;     // the greatest of any memory, from lives alone

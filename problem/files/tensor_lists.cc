@@ -28,7 +28,7 @@ using base::Presence;
 using base::Unexpected;
 using Json = nlohmann::ordered_json;
 
-// What none of these formats can state; empty if there is no such thing.
+// The first part that none of these formats can state; empty if there is none.
 std::string BeyondTensorLists(const Problem& problem) {
   for (const Memory& memory : problem.memories) {
     if (!memory.reserved.empty()) return "reserved ranges";

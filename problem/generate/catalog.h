@@ -20,7 +20,7 @@ namespace tessera::problem::generate {
 enum class Parameter : uint8_t { kAlive, kSteps, kCapacity, kBanks, kModes, kSlack };
 inline constexpr size_t kParameters = 6;
 
-// What a parameter is called, its value where none is given, and its least and greatest value.
+// A parameter: its name, its default, and its least and greatest value.
 struct ParameterTraits {
   std::string_view name;  // as an option without dashes
   int64_t otherwise;

@@ -9,7 +9,7 @@
 
 #include "tessera/problem/problem.h"
 
-// What makes an instance of plain buffers more special: penalties, fixed offsets and separated
+// Additions to an instance of plain buffers: penalties, fixed offsets and separated
 // buffers. All are drawn from a seed. Fixed offsets and separations agree with a known solution, so
 // that it stays one.
 namespace tessera::problem::generate {

@@ -195,7 +195,8 @@ Bytes GuardBetween(const Facts& facts, const std::vector<Guard>& guards, int bel
 // s; above k lie those of the second stack and the other s. The partition of the s is unknown.
 // Therefore all sizes are added, those of k and the s once.
 //
-// What a rule asks of an item, and of two pairs, is RuleCheck::can_hold (rule_check.h).
+// RuleCheck::can_hold (rule_check.h) defines the requirements of a rule on an item and on two
+// pairs.
 //
 // Cost of a stack: O(members squared + members * literals). Cost of any other axiom: O(literals) or
 // O(banks).
@@ -209,7 +210,7 @@ class AxiomChecker {
 
  private:
   Range RangeOf(int buffer, const Axiom& axiom) const;
-  // What the negation of the axiom says about the buffer.
+  // The statement of the negated axiom about the buffer.
   KnownPlace KnownOf(int buffer, const Axiom& axiom) const;
   std::string FindFlawInStack(const Axiom& axiom) const;
   Range PlaceOf(int buffer, const Axiom& axiom) const;

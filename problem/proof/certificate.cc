@@ -66,7 +66,7 @@ base::Expected<Claim> ReadManifest(std::string_view text, std::string_view file)
   return reader.Finish(std::move(claim));
 }
 
-base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts) {
+base::Expected<CheckedCertificate> CheckCertificate(const CertificateTexts& texts) {
   base::Expected<Claim> claim = ReadManifest(texts.manifest, kManifestName);
   if (!claim) return base::Unexpected(claim.error());
   const base::Expected<files::ProblemDocument> document =
@@ -74,9 +74,9 @@ base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts) {
   if (!document) return base::Unexpected(document.error());
   base::Expected<Problem> problem = AtClaimedCandidate(*document, *claim);
   if (!problem) return base::Unexpected(problem.error());
-  Judgement judgement{*std::move(claim), *std::move(problem), {}};
-  judgement.verdict = CheckProof(judgement.problem, judgement.claim.capacity, texts.proof);
-  return judgement;
+  CheckedCertificate checked{*std::move(claim), *std::move(problem), {}};
+  checked.verdict = CheckProof(checked.problem, checked.claim.capacity, texts.proof);
+  return checked;
 }
 
 }  // namespace tessera::problem::proof

@@ -40,7 +40,7 @@ struct CertificateTexts {
   std::string_view proof;
 };
 
-struct Judgement {
+struct CheckedCertificate {
   Claim claim;
   Problem problem;  // with the sizes of the candidate
   ProofCheck verdict;
@@ -48,6 +48,6 @@ struct Judgement {
 
 // Reads the claim and the Problem and checks the proof. A refused proof is not an error: the
 // verdict has the reason. A claim that cannot be read is an error. Cost: that of CheckProof.
-base::Expected<Judgement> CheckCertificate(const CertificateTexts& texts);
+base::Expected<CheckedCertificate> CheckCertificate(const CertificateTexts& texts);
 
 }  // namespace tessera::problem::proof

@@ -63,9 +63,9 @@ class BoundFinder {
 // "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12"
 std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity);
 
-// What bounds say of the whole Problem, whose memories[0] has `capacity` bytes: kInfeasible with
-// the reason if something cannot fit, else kUnknown. lower_bound is that of memories[0], rounded up
-// to a multiple of `granularity`.
+// The answer of bounds for the whole Problem, whose memories[0] has `capacity` bytes: kInfeasible
+// with the reason if something cannot fit, else kUnknown. lower_bound is that of memories[0],
+// rounded up to a multiple of `granularity`.
 problem::Result RefuteByBounds(const problem::Problem& problem, problem::Bytes capacity,
                                problem::Bytes granularity);
 

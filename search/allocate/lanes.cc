@@ -23,12 +23,12 @@ constexpr size_t kQuick = 2;  // engines used in the opening
 
 constexpr size_t kSmall = 48;  // buffers; up to here a reserve may be the best engine
 constexpr int64_t kReserveSlice =
-    50'000;                       // nodes; Problems decided with less need no reserve and no finder
-constexpr int64_t kLatePart = 4;  // of a slice: the share of a finder if nothing is found yet
+    50'000;  // nodes; Problems decided with less need no reserve and no improver
+constexpr int64_t kLatePart = 4;  // of a slice: the share of an improver if nothing is found yet
 
-// Quarters of a slice that finders get on the way down: fewest after another engine succeeded, most
-// after a finder did; each unsuccessful round moves them towards the usual share. The other engines
-// have a slice to themselves, or the rest of two slices if finders have more.
+// Quarters of a slice that improvers get on the way down: fewest after another engine succeeded,
+// most after an improver did; each unsuccessful round moves them towards the usual share. The other
+// engines have a slice to themselves, or the rest of two slices if improvers have more.
 constexpr int64_t kSmallShare = 1, kUsualShare = 2, kWholeShare = 4, kLargeShare = 7;
 
 constexpr Bytes kLongStrides = 8;  // those longer than this part of the gap
@@ -54,7 +54,7 @@ Lane::Lane(const LaneProblem& input, std::span<const EngineSlot> slots)
 void Lane::Reopen() {
   states_.clear();
   refusals_.clear();
-  finder_share_ = kSmallShare;
+  improver_share_ = kSmallShare;
   for (const EngineSlot& slot : slots_) {
     State state;
     state.cost_of_unit = slot.cost_of_unit;
@@ -64,7 +64,7 @@ void Lane::Reopen() {
 
 bool Lane::Works() const {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].helper && !slots_[i].finder && !states_[i].refused) return true;
+    if (!slots_[i].auxiliary && !slots_[i].improver && !states_[i].refused) return true;
   }
   return false;
 }
@@ -96,17 +96,18 @@ LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const
   return std::move(round.report);
 }
 
-// Goes down from the peak with the rest of the slice, and with finders for their additional share.
+// Goes down from the peak with the rest of the slice, and with improvers for their additional
+// share.
 void Lane::Descend(Gap& gap, Bytes stride, Bytes least, Bytes parts, Round& round) {
   const Bytes peak = gap.peak;
   const int64_t left = std::max<int64_t>(round.left.slice, 0);
-  const int64_t chase = HasFinder() ? left / kWholeShare * finder_share_ : 0;
+  const int64_t chase = HasImprover() ? left / kWholeShare * improver_share_ : 0;
   round.left.slice = std::min(left, 2 * left - chase);
   LowerPeak(gap, stride, least, round);
   round.left.slice = chase;
   Chase(gap, parts, round);
-  if (gap.peak == peak && finder_share_ != kUsualShare)
-    finder_share_ += finder_share_ < kUsualShare ? 1 : -1;
+  if (gap.peak == peak && improver_share_ != kUsualShare)
+    improver_share_ += improver_share_ < kUsualShare ? 1 : -1;
 }
 
 // Tries the bound, which is often the answer. While it is refuted, goes up in strides that double,
@@ -139,7 +140,7 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
     const Bytes probe = std::max(gap.bound, gap.peak - step);
     const Bytes peak = gap.peak;
     const bool answered = Absorb(Probe(probe, slice, true, round), probe, gap, round);
-    if (answered) finder_share_ = kSmallShare;
+    if (answered) improver_share_ = kSmallShare;
     const bool refuted = answered && gap.peak == peak;
     stride = refuted ? (gap.peak - gap.bound) / 2
                      : std::min(answered ? stride : stride / 2, gap.peak - gap.bound);
@@ -147,18 +148,18 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   }
 }
 
-// Goes down with the finders, by one of `parts` parts of the gap at a time. Such an engine
+// Goes down with the improvers, by one of `parts` parts of the gap at a time. Such an engine
 // continues its work at the next capacity, so it is asked about one capacity until it succeeds.
 void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].finder) continue;
+    if (!slots_[i].improver) continue;
     while (!states_[i].refused && gap.bound < gap.peak && !round.Over()) {
       const Bytes step = std::max(
           input_.granularity, base::RoundUp((gap.peak - gap.bound) / parts, input_.granularity));
       const Bytes probe = std::max(gap.bound, gap.peak - step);
       const int64_t units = std::min(round.left.slice, round.left.units);
       if (!Absorb(Ask(i, probe, units, round), probe, gap, round)) break;
-      finder_share_ = kLargeShare;
+      improver_share_ = kLargeShare;
     }
   }
 }
@@ -185,7 +186,7 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
   std::string unknown;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!IsAsked(i, slice, descending)) continue;
-    const int64_t part = slots_[i].finder && !is_pinned_ ? slice / kLatePart : slice;
+    const int64_t part = slots_[i].improver && !is_pinned_ ? slice / kLatePart : slice;
     const int64_t units =
         std::min(std::max<int64_t>(part / states_[i].cost_of_unit, 1), round.left.units);
     if (units <= 0 || round.stop.Requested()) {
@@ -262,21 +263,21 @@ bool Lane::LacksMemory() const {
 bool Lane::IsAsked(size_t slot, int64_t slice, bool descending) const {
   const EngineSlot& asked = slots_[slot];
   if (states_[slot].refused || (asked.reserve && !CallsReserve(slice))) return false;
-  if (asked.finder && (descending || (slice < kReserveSlice && !is_pinned_))) return false;
-  // Slots after a helper that refuses replace it immediately.
-  return asked.helper == (descending && HasHelper());
+  if (asked.improver && (descending || (slice < kReserveSlice && !is_pinned_))) return false;
+  // Slots after an auxiliary engine that refuses replace it immediately.
+  return asked.auxiliary == (descending && HasAuxiliary());
 }
 
-bool Lane::HasHelper() const {
+bool Lane::HasAuxiliary() const {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].helper && !slots_[i].finder && !states_[i].refused) return true;
+    if (slots_[i].auxiliary && !slots_[i].improver && !states_[i].refused) return true;
   }
   return false;
 }
 
-bool Lane::HasFinder() const {
+bool Lane::HasImprover() const {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].finder && !states_[i].refused) return true;
+    if (slots_[i].improver && !states_[i].refused) return true;
   }
   return false;
 }
@@ -286,19 +287,19 @@ bool Lane::HasFinder() const {
 bool Lane::CallsReserve(int64_t slice) const {
   if (input_.problem.buffers.size() <= kSmall && slice >= kReserveSlice) return true;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    const bool regular = !slots_[i].reserve && !slots_[i].helper && !slots_[i].finder;
+    const bool regular = !slots_[i].reserve && !slots_[i].auxiliary && !slots_[i].improver;
     if (regular && !states_[i].refused && !states_[i].gave_up) return false;
   }
   return true;
 }
 
 std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* const> all) {
-  std::vector<const Engine*> engines, finders;
+  std::vector<const Engine*> engines, improvers;
   for (const Engine* engine : all) {
     if (engine->Strands() == 0 || all.size() == 1)
-      (engine->Refutes() ? engines : finders).push_back(engine);
+      (engine->Refutes() ? engines : improvers).push_back(engine);
   }
-  if (engines.empty()) engines.swap(finders);
+  if (engines.empty()) engines.swap(improvers);
   std::vector<std::vector<Lane::EngineSlot>> lanes(engines.size() > kQuick ? kLanes : 1);
   if (lanes.size() == kLanes) lanes[1].push_back({engines[kQuick - 1], 1, false, true});
   for (size_t i = 0; i < engines.size(); ++i) {
@@ -306,8 +307,8 @@ std::vector<std::vector<Lane::EngineSlot>> SlotEngines(std::span<const Engine* c
     lanes[lane].push_back({engines[i], i < kQuick ? 1 : Lane::kNodesPerConflict, i > kQuick});
   }
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
-    for (const Engine* finder : finders)
-      lanes[lane].push_back({finder, 1, false, /*helper=*/lane > 0, /*finder=*/true});
+    for (const Engine* improver : improvers)
+      lanes[lane].push_back({improver, 1, false, /*auxiliary=*/lane > 0, /*improver=*/true});
   }
   return lanes;
 }

@@ -76,9 +76,9 @@ class Lane {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
     bool reserve = false;  // used if all engines before it refuse, or if the Problem is small
-    bool helper =
+    bool auxiliary =
         false;  // used only on the way down from a peak; otherwise it belongs to another lane
-    bool finder =
+    bool improver =
         false;  // refutes nothing: lowers a known peak, and is called late if there is none
   };
   static constexpr int64_t kNodesPerConflict = 128;
@@ -88,8 +88,8 @@ class Lane {
   // Discards everything that was learned.
   void Reopen();
 
-  // Whether some engine that is not only a helper may still support the Problem. If not, Refusals()
-  // says why.
+  // Whether some engine that is not only an auxiliary engine may still support the Problem. If not,
+  // Refusals() says why.
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
@@ -131,18 +131,18 @@ class Lane {
                         const base::Stop& stop);
   bool Absorb(problem::Result result, problem::Bytes capacity, Gap& gap, Round& round) const;
   bool IsAsked(size_t slot, int64_t slice, bool descending) const;
-  bool HasHelper() const;
-  bool HasFinder() const;
+  bool HasAuxiliary() const;
+  bool HasImprover() const;
   bool CallsReserve(int64_t slice) const;
   LaneProblem input_;
   std::vector<EngineSlot> slots_;
-  // Whether some offsets are fixed. Trees of decisions then go wrong early, and finders, which move
-  // buffers around the fixed ones, are asked from the beginning.
+  // Whether some offsets are fixed. Trees of decisions then go wrong early, and improvers, which
+  // move buffers around the fixed ones, are asked from the beginning.
   bool is_pinned_;
   std::vector<State> states_;     // parallel to slots_
   std::string refusals_;          // of the engines that refused so far
   problem::Bytes leapt_to_ = -1;  // the last bound that was tried in one stride
-  int64_t finder_share_ = 0;      // of a slice, in quarters: for the next descent
+  int64_t improver_share_ = 0;    // of a slice, in quarters: for the next descent
 };
 
 // Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except

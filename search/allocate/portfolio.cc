@@ -44,10 +44,10 @@
 // so that the last round, in which one lane may run in vain or not at all, is a small part of the
 // whole: a second thread cannot make up for that part.
 //
-// Engines that refute nothing (finders) lower the peak in both lanes, after the others have gone
-// down as far as they could. They get a fraction of the time at first, and most of it once a finder
-// was the last to lower the peak. The better kind of engine depends on the Problem, and seldom
-// changes during the search.
+// Engines that refute nothing (improvers) lower the peak in both lanes, after the others have gone
+// down as far as they could. They get a fraction of the time at first, and most of it once an
+// improver was the last to lower the peak. The better kind of engine depends on the Problem, and
+// seldom changes during the search.
 //
 // The search ends when bound and peak meet, at the user's limits, or when every engine gave up
 // without using its slice, because more work would not help.

@@ -17,8 +17,8 @@
 // Peaks of a Problem with several memories (several_memories.cc).
 namespace tessera::search::allocate {
 
-// What is minimised: the sum of the peaks by these weights or, if `is_relative`, of each peak over
-// its lower bound.
+// The minimised value: the sum of the peaks by these weights or, if `is_relative`, of each peak
+// over its lower bound.
 struct PeakObjective {
   std::vector<double> weights;  // by memory; 0: any placement within the capacity will do
   bool is_relative = false;

@@ -70,13 +70,13 @@ class Chooser {
   }
 
   base::Expected<Choice> Run() {
-    Tell("bound", choice_.bound);
+    ReportProgress("bound", choice_.bound);
     if (!PlaceRequired()) return Conclude();
     const bool is_plain = IsPlain();
     MakeFirstChoice(is_plain);
     prices_.Improve(RoundsFor(items_) - kFirstPricings, stop_);
     choice_.bound = prices_.Bound();
-    Tell("bound", choice_.bound);
+    ReportProgress("bound", choice_.bound);
     if (is_plain && !stop_.Requested()) StartFiller();
     const bool is_large = items_.all.size() > kManyItems;
     if (filler_) Fill(is_large ? kFirstFills : kFills);
@@ -95,7 +95,7 @@ class Chooser {
 
   bool IsClosed() const { return has_choice_ && choice_.value >= choice_.bound; }
 
-  void Tell(std::string what, int64_t value) const {
+  void ReportProgress(std::string what, int64_t value) const {
     if (!options_.progress) return;
     options_.progress(std::move(what) + " " + std::to_string(value + value_of_fallbacks_));
   }
@@ -151,7 +151,7 @@ class Chooser {
       (i < part.chosen ? choice_.chosen : choice_.stands_in)[buffer] = true;
       choice_.offsets[buffer] = allocation.offsets[i];
     }
-    Tell("value", value);
+    ReportProgress("value", value);
   }
 
   // Whether the items without a value fit, with all fallbacks; the first choice is these alone.
@@ -275,7 +275,7 @@ class Chooser {
       best = FindBestSubset(items_, prices_, query, stop_);
       if (!best.is_complete || best.items) return best;
       choice_.bound = query.more_than;
-      Tell("bound", choice_.bound);
+      ReportProgress("bound", choice_.bound);
       if (choice_.bound <= choice_.value) return best;
     }
   }
@@ -286,7 +286,7 @@ class Chooser {
     const BestSubset best = FindNext();
     if (!best.is_complete || !best.items) return;
     choice_.bound = std::min(choice_.bound, best.value);
-    Tell("bound", choice_.bound);
+    ReportProgress("bound", choice_.bound);
     if (filler_) filler_->Prefer(*best.items);
   }
 
@@ -296,7 +296,7 @@ class Chooser {
       BestSubset best = FindNext();
       if (!best.is_complete || !best.items) return;
       choice_.bound = std::min(choice_.bound, best.value);
-      Tell("bound", choice_.bound);
+      ReportProgress("bound", choice_.bound);
       const Result result = Place(*best.items, options_.budget.units);
       if (result.allocation) {
         Take(*best.items, *result.allocation, result.engine);

@@ -20,8 +20,8 @@ struct Piece {
   Bytes size = 0;
 };
 
-// What is placed or left out as one: a buffer, or buffers at fixed distances. It has a value if one
-// of its buffers has one; else it must be placed.
+// An item is placed or left out as one: a buffer, or buffers at fixed distances. It has a value if
+// one of its buffers has one; else it must be placed.
 struct Item {
   std::vector<int> buffers;  // of the problem
   std::vector<Piece> pieces;

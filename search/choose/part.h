@@ -15,7 +15,7 @@ namespace tessera::search::choose {
 // memory of their buffer alone.
 enum class StandIns : uint8_t { kAll, kInPlace };
 
-// What a choice places.
+// The buffers that a choice places.
 struct Part {
   problem::Problem problem;
   std::vector<int> buffers;  // by buffer of `problem`: the index of the buffer that is chosen, or

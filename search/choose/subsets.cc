@@ -17,7 +17,7 @@ using Scaled = Prices::Scaled;
 constexpr size_t kBits = 64;
 constexpr size_t kShareOfItem = 8;
 
-// What a choice among the first items means for the others.
+// The effect of a choice among the first items on the others.
 struct State {
   uint64_t alive = 0;  // chosen, by position among the items of the layer that still live
   uint64_t whole = 0;  // by slot of a core that is under way: all its items so far are chosen
@@ -44,7 +44,7 @@ struct Reached {
   Trace trace;
 };
 
-// What a core means for one item.
+// The effect of a core on one item.
 struct CoreUse {
   size_t slot = 0;
   bool is_first = false;

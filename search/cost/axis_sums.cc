@@ -55,8 +55,8 @@ bool IsOnePixel(const graph::Operator& op) {
          op.window.stride == Pair{1, 1};
 }
 
-// What an operator makes of each axis of its result in one step, if its loops are rounded up one by
-// one; otherwise 1.
+// The extent that an operator makes along each axis of its result in one step, if its loops are
+// rounded up one by one; otherwise 1.
 std::array<int64_t, 4> LanesOf(const graph::Operator& op, const Worker& worker) {
   std::array<int64_t, 4> lanes = {1, 1, 1, 1};
   const hw_profiles::Throughput& does = *worker.throughput;
@@ -177,7 +177,7 @@ const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
   return entries_.emplace(std::pair(axis, extent), std::move(entry)).first->second;
 }
 
-// What leaves with a tile and not with one before it. Returns whether something does.
+// The elements that leave with a tile and not with one before it. Returns whether there are any.
 bool AxisSums::TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                             std::span<const int64_t> ends, std::span<Extent> share) const {
   for (size_t k = 0; k < share.size(); ++k) {
@@ -202,7 +202,7 @@ AxisSums::Sums AxisSums::NoSums() const {
           .asking = std::vector<int64_t>(propagation_.Tensors().size())};
 }
 
-// What tiles at one position need and make, except of slots that are partly asked for.
+// The needs and results of tiles at one position, except of slots that are partly needed.
 void AxisSums::AddMade(std::span<const Extent> needed, std::span<const Extent> made,
                        std::span<const char> partly_asked, size_t axis, Sums& sums) const {
   for (size_t slot = 0; slot < sums.asking.size(); ++slot) {

@@ -16,7 +16,7 @@
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 
-// What all tiles of a shape need together, without its tiles.
+// The sums of the needs of all tiles of a shape, without its tiles.
 namespace tessera::search::cost {
 
 // The regions of the tiles of one interval, summed along each axis that is cut; see
@@ -31,8 +31,8 @@ class AxisSums {
   // two axes of a tensor on the same one. Otherwise nothing else may be called.
   bool IsSeparable() const { return separable_; }
 
-  // What the positions along one axis need together, with tiles of one extent. Vectors are parallel
-  // to the regions of Propagation::Run, or to its slots where that is said.
+  // The sums of the needs of the positions along one axis, with tiles of one extent. Vectors are
+  // parallel to the regions of Propagation::Run, or to its slots where that is said.
   struct Sums {
     int64_t positions = 1;
     std::vector<int64_t> lengths;  // of what operators read

@@ -8,9 +8,9 @@
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/tile_cost.h"
 
-// What the constants of a subgraph cost, operator by operator, and when they arrive. Constants that
-// are loaded once come in the prologue, or before it as far as they are prefetched; slices come
-// with every tile:
+// The costs of the constants of a subgraph, operator by operator, and the times at which they
+// arrive. Constants that are loaded once come in the prologue, or before it as far as they are
+// prefetched; slices come with every tile:
 //
 //     link     | loaded once, slice 0 | slice 1 | slice 2 ..     the later slices arrive while
 //     engines  |                      | operator             |   their operator works

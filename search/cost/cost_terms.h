@@ -60,7 +60,7 @@ Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
 Worker BoundingWorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const graph::Operator& op);
 
-// What was measured of a tile of the worker's operator, if its engine ran it; else null.
+// The measurement of a tile of the worker's operator, if its engine ran it; else null.
 const graph::MeasuredTile* MeasuredBy(const Worker& worker, const graph::Operator& op,
                                       graph::tiling::ExtentsView output);
 

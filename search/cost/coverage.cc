@@ -56,7 +56,7 @@ bool CoverTheHull(const graph::ops::Box& hull, std::vector<graph::ops::Box>& par
   return hull.empty();
 }
 
-// What a slice reads: every steps[axis]-th element of the box, from its first to its last.
+// The elements that a slice reads: every steps[axis]-th of the box, from its first to its last.
 struct Lattice {
   graph::ops::Box box;
   std::vector<int64_t> steps;
@@ -125,8 +125,8 @@ std::optional<graph::ops::Box> Coverage::FindMade(int index) const {
   return outputs.size() > 1 ? std::nullopt : ReadOf(outputs.front());
 }
 
-// What the operator certainly reads of an operand: all that the certain part of its result needs,
-// if that has no holes.
+// The part of an operand that the operator certainly reads: all that the certain part of its result
+// needs, if that has no holes.
 std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::OperandShapes& shapes,
                                                 size_t operand) const {
   const std::optional<graph::ops::Box>& made = MadeBy(index);

@@ -56,7 +56,7 @@ using hw_profiles::Profile;
 // By slot: whether operators outside the part may read the tensor, or it may leave.
 std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usages,
                            std::span<const int> operators, const Propagation& propagation,
-                           SurelyAsked::Result result) {
+                           LeastRegions::Result result) {
   std::vector<char> open;
   for (const int tensor : propagation.Tensors()) {
     const std::vector<int>& readers = usages[static_cast<size_t>(tensor)].consumers;
@@ -67,7 +67,8 @@ std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usa
     open.push_back(static_cast<char>(is_read_elsewhere ||
                                      graph.tensors[static_cast<size_t>(tensor)].network_output));
   }
-  open[propagation.LastSlot()] = static_cast<char>(result == SurelyAsked::Result::kMayBeReadInside);
+  open[propagation.LastSlot()] =
+      static_cast<char>(result == LeastRegions::Result::kMayBeReadInside);
   return open;
 }
 
@@ -97,9 +98,9 @@ void FromTheMiddle(const Extent& extent, const Visit& visit) {
 
 }  // namespace
 
-SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usages,
-                         const Propagation& whole, const Profile& profile,
-                         std::span<const int> operators, Result result)
+LeastRegions::LeastRegions(const Graph& graph, std::span<const graph::Usage> usages,
+                           const Propagation& whole, const Profile& profile,
+                           std::span<const int> operators, Result result)
     : profile_(profile),
       propagation_(whole, graph, operators),
       result_(propagation_.SlotOf(
@@ -113,14 +114,14 @@ SurelyAsked::SurelyAsked(const Graph& graph, std::span<const graph::Usage> usage
   }
 }
 
-bool SurelyAsked::MayKeepRows() const {
+bool LeastRegions::MayKeepRows() const {
   const std::vector<HaloStorage>& halos = profile_.tiling.halo;
   return std::find(cut_.begin(), cut_.end(), Axis::kRows) != cut_.end() &&
          std::any_of(halos.begin(), halos.end(),
                      [](HaloStorage halo) { return halo != HaloStorage::kRecompute; });
 }
 
-graph::tiling::Extents SurelyAsked::Extents::Of(int tensor) const {
+graph::tiling::Extents LeastRegions::Extents::Of(int tensor) const {
   graph::tiling::Extents extents;
   const size_t slot = propagation->SlotOf(tensor);
   for (size_t i = propagation->Begin(slot); i < propagation->Begin(slot + 1); ++i)
@@ -128,32 +129,30 @@ graph::tiling::Extents SurelyAsked::Extents::Of(int tensor) const {
   return extents;
 }
 
-SurelyAsked::Extents SurelyAsked::WhereRowsAreRecomputed() const {
+LeastRegions::Extents LeastRegions::WhereRowsAreRecomputed() const {
   return {&propagation_, TileOf(cut_)};
 }
 
-SurelyAsked::Extents SurelyAsked::WhereRowsAreKept() const {
+LeastRegions::Extents LeastRegions::WhereRowsAreKept() const {
   std::vector<Axis> cut = cut_;
   std::erase_if(cut, [this](Axis axis) {
     return axis == Axis::kChannels || (axis == Axis::kColumns && !profile_.tiling.implicit_padding);
   });
   const Regions tile = TileOf(cut);
   Regions regions = FollowOneWay(tile, /*carefully=*/false);
-  if (!IsAskedFor(regions)) regions = FollowOneWay(tile, /*carefully=*/true);
+  if (!IsNeeded(regions)) regions = FollowOneWay(tile, /*carefully=*/true);
   return {&propagation_, std::move(regions)};
 }
 
-std::span<Extent> SurelyAsked::RegionOf(Regions& regions, size_t slot) const {
+std::span<Extent> LeastRegions::RegionOf(Regions& regions, size_t slot) const {
   const size_t begin = propagation_.Begin(slot);
   return std::span(regions).subspan(begin, propagation_.Begin(slot + 1) - begin);
 }
 
-bool SurelyAsked::IsAskedFor(Regions& regions) const {
-  return !IsEmpty(RegionOf(regions, result_));
-}
+bool LeastRegions::IsNeeded(Regions& regions) const { return !IsEmpty(RegionOf(regions, result_)); }
 
 // The regions of a tile of one index along each of these axes.
-SurelyAsked::Regions SurelyAsked::TileOf(std::span<const Axis> cut) const {
+LeastRegions::Regions LeastRegions::TileOf(std::span<const Axis> cut) const {
   const graph::Shape& shape = propagation_.ShapeOf(propagation_.LastSlot());
   Box tile = graph::ops::WholeBox(shape);
   Regions regions(propagation_.Size());
@@ -163,13 +162,13 @@ SurelyAsked::Regions SurelyAsked::TileOf(std::span<const Axis> cut) const {
     FromTheMiddle(Extent(extent), [&](int64_t index) {
       extent = {index, index + 1};
       propagation_.Run(tile, regions);
-      return IsAskedFor(regions);
+      return IsNeeded(regions);
     });
   }
   return regions;
 }
 
-SurelyAsked::Regions SurelyAsked::FollowOneWay(const Regions& tile, bool carefully) const {
+LeastRegions::Regions LeastRegions::FollowOneWay(const Regions& tile, bool carefully) const {
   Regions regions(propagation_.Size());
   const size_t last = propagation_.LastSlot();
   std::copy(tile.begin() + static_cast<std::ptrdiff_t>(propagation_.Begin(last)),
@@ -188,7 +187,7 @@ SurelyAsked::Regions SurelyAsked::FollowOneWay(const Regions& tile, bool careful
 }
 
 // If careful: a row for which the operator is needed; false if there is none.
-bool SurelyAsked::TakeOneRow(size_t slot, bool carefully, Box& region) const {
+bool LeastRegions::TakeOneRow(size_t slot, bool carefully, Box& region) const {
   const std::optional<size_t> rows = graph::tiling::AxisOf(propagation_.ShapeOf(slot), Axis::kRows);
   if (!rows) return true;
   bool found = false;
@@ -200,7 +199,7 @@ bool SurelyAsked::TakeOneRow(size_t slot, bool carefully, Box& region) const {
       for (const Propagation::Ask& ask : propagation_.Asks())
         Propagation::Apply(ask, RegionOf(regions, ask.output), RegionOf(regions, ask.input));
     }
-    found = !carefully || IsAskedFor(regions);
+    found = !carefully || IsNeeded(regions);
     return found;
   });
   return found;

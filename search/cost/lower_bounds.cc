@@ -80,7 +80,7 @@ class Bound {
         dma_(profile.memories.size()),
         touched_(profile.memories.size()) {}
 
-  // What does not depend on the kept tensors.
+  // The parts that do not depend on the kept tensors.
   std::vector<SubgraphBounds::Operator> FindOperators() const {
     std::vector<SubgraphBounds::Operator> operators;
     for (int op = interval_.first; op <= interval_.last; ++op)
@@ -322,7 +322,8 @@ void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   }
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;
-    // What takes more than n - 1 cycles takes n, so a quotient that is rounded to n is a bound too.
+    // Work that takes more than n - 1 cycles takes n, so a quotient that is rounded to n is a bound
+    // too.
     const auto cycles_of = [&port](const Touched& bytes, bool one_by_one) {
       const double read = static_cast<double>(bytes.read) / port.read_bytes_per_cycle;
       const double written = static_cast<double>(bytes.written) / port.write_bytes_per_cycle;

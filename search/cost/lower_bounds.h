@@ -82,7 +82,7 @@ class Coverage {
 // and usages must outlive this object.
 class SubgraphBounds {
  public:
-  // What an operator surely does, without its accesses to the tile memory.
+  // The work that an operator surely does, without its accesses to the tile memory.
   struct Operator {
     bool is_certain = false;  // otherwise nothing is
     int64_t arithmetic = 0;   // cycles
@@ -133,7 +133,7 @@ plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Prof
 // A lower bound of what a subgraph needs of the tensors of one operator. It assumes only that the
 // subgraph has all operators on the paths from that operator to another one whose result leaves it
 // (least_regions.cc).
-class SurelyAsked {
+class LeastRegions {
  public:
   // Whether operators inside the subgraph may read the result that leaves it.
   enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
@@ -141,9 +141,9 @@ class SurelyAsked {
   // `operators`: ascending; the first is the operator in question, the last makes the result that
   // leaves, all others are between them. `usages` are those of the graph; `whole` is its
   // propagation. All must outlive this object.
-  SurelyAsked(const graph::Graph& graph, std::span<const graph::Usage> usages,
-              const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
-              std::span<const int> operators, Result result);
+  LeastRegions(const graph::Graph& graph, std::span<const graph::Usage> usages,
+               const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
+               std::span<const int> operators, Result result);
 
   // Whether tiles of such a subgraph may keep rows for the next ones.
   bool MayKeepRows() const;
@@ -163,7 +163,7 @@ class SurelyAsked {
   using Regions = std::vector<graph::ops::Extent>;
 
   std::span<graph::ops::Extent> RegionOf(Regions& regions, size_t slot) const;
-  bool IsAskedFor(Regions& regions) const;
+  bool IsNeeded(Regions& regions) const;
   Regions TileOf(std::span<const base::Axis> cut) const;
   Regions FollowOneWay(const Regions& tile, bool carefully) const;
   bool TakeOneRow(size_t slot, bool carefully, graph::ops::Box& region) const;

@@ -72,7 +72,7 @@ int CompareTies(const Cost& a, const Cost& b);
 // peaks equal. Two equal costs dominate each other.
 bool Dominates(const Cost& a, const Cost& b);
 
-// What is wrong with an objective: an unknown metric, a value that is negative or not finite, no
+// The fault of an objective: an unknown metric, a value that is negative or not finite, no
 // weight above 0, or only ratios over time without a limit on the latency. A plan that waits has a
 // lower ratio, so the least one is then not of interest.
 std::optional<base::Diagnostic> FindFault(const plan::Objective& objective);

@@ -18,8 +18,8 @@
 #include "tessera/search/cost/traffic.h"
 
 // Every operator v runs in some subgraph, and buffers of its operands live together at its step.
-// What v needs there depends on what the subgraph needs of it, and only operators that depend on v
-// matter. So follow the results from v through the subgraph:
+// The need of v there depends on the part of it that the subgraph needs, and only operators that
+// depend on v matter. So follow the results from v through the subgraph:
 //
 //     v --> a --> b --> e         at v, and at each operator u behind it, one of these holds:
 //           '---> c               1. u's result leaves, and no inner operator reads it;
@@ -28,7 +28,7 @@
 //
 // In the first two cases all operators between v and u are inside, and a share of u's result is
 // needed. The bytes that v then needs at least are B(u) in the first case and B'(u) in the second
-// (SurelyAsked). In the last two cases the same holds for some reader, or for each. So, with R(u)
+// (LeastRegions). In the last two cases the same holds for some reader, or for each. So, with R(u)
 // the readers of u's result, no subgraph with all operators between v and u needs less than
 //
 //     G(u) = min(B(u), max(B'(u), min over R(u) of G), max over R(u) of G)
@@ -118,7 +118,7 @@ class Floor {
     std::vector<PeakLowerBound> alone;
     alone.reserve(graph_.operators.size());
     for (int op = 0; op < operators; ++op)
-      alone.push_back({.bytes = BytesOf({op}, SurelyAsked::Result::kOnlyLeaves), .op = op});
+      alone.push_back({.bytes = BytesOf({op}, LeastRegions::Result::kOnlyLeaves), .op = op});
     std::stable_sort(
         alone.begin(), alone.end(),
         [](const PeakLowerBound& a, const PeakLowerBound& b) { return a.bytes > b.bytes; });
@@ -159,7 +159,7 @@ class Floor {
     const std::vector<int> between = of.behind.UpTo(u);
     if (u != of.op && IsAnyOnHost(between)) return std::numeric_limits<Bytes>::max();
     const Bytes only_leaves =
-        u == of.op ? of.alone : BytesOf(between, SurelyAsked::Result::kOnlyLeaves);
+        u == of.op ? of.alone : BytesOf(between, LeastRegions::Result::kOnlyLeaves);
     const std::vector<int> readers = ReadersOf(u);
     if (readers.empty() || only_leaves <= of.enough) return only_leaves;
     Bytes lightest = std::numeric_limits<Bytes>::max();
@@ -172,7 +172,7 @@ class Floor {
     const bool is_wanted = IsWanted(u);
     const bool has_one_result = graph_.operators[static_cast<size_t>(u)].outputs.size() == 1;
     if (lightest < only_leaves && has_one_result && (readers.size() > 1 || is_wanted))
-      lightest = std::max(lightest, BytesOf(between, SurelyAsked::Result::kMayBeReadInside));
+      lightest = std::max(lightest, BytesOf(between, LeastRegions::Result::kMayBeReadInside));
     return std::min({only_leaves, lightest, is_wanted ? lightest : heaviest});
   }
 
@@ -197,19 +197,19 @@ class Floor {
 
   // A lower bound of the need of the first of these operators, if all are in one subgraph and the
   // result of the last leaves it.
-  Bytes BytesOf(const std::vector<int>& operators, SurelyAsked::Result result) {
+  Bytes BytesOf(const std::vector<int>& operators, LeastRegions::Result result) {
     steps_ += static_cast<int64_t>(operators.size());
-    const SurelyAsked asked(graph_, usages_, propagation_, profile_, operators, result);
-    Bytes least = OperandBytes(operators, KCutOf(operators), asked.WhereRowsAreRecomputed());
-    if (asked.MayKeepRows())
-      least = std::min(least, OperandBytes(operators, std::nullopt, asked.WhereRowsAreKept()));
+    const LeastRegions regions(graph_, usages_, propagation_, profile_, operators, result);
+    Bytes least = OperandBytes(operators, KCutOf(operators), regions.WhereRowsAreRecomputed());
+    if (regions.MayKeepRows())
+      least = std::min(least, OperandBytes(operators, std::nullopt, regions.WhereRowsAreKept()));
     return least;
   }
 
   // A result may take the place of an operand; then only the larger of the two is certain.
   Bytes OperandBytes(const std::vector<int>& operators,
                      const std::optional<encoder::program::KCut>& cut,
-                     const SurelyAsked::Extents& asked) const {
+                     const LeastRegions::Extents& regions) const {
     const int number = operators.front();
     const graph::Operator& op = graph_.operators[static_cast<size_t>(number)];
     const bool on_host = on_host_[static_cast<size_t>(number)] != 0;
@@ -219,7 +219,7 @@ class Floor {
     Bytes made = 0;
     for (const int tensor : std::set<int>(op.inputs.begin(), op.inputs.end())) {
       if (cut && cut->Takes(tensor)) continue;
-      const graph::tiling::Extents extents = asked.Of(tensor);
+      const graph::tiling::Extents extents = regions.Of(tensor);
       Bytes least = BytesAs(RoleAlone(number, tensor), tensor, extents, reads, {number});
       const bool may_be_inside = !on_host && UsageOf(tensor).producer >= 0 &&
                                  !graph_.tensors[static_cast<size_t>(tensor)].network_output;
@@ -228,7 +228,7 @@ class Floor {
       base::Accumulate(read, least);
     }
     for (const int tensor : op.outputs) {
-      const graph::tiling::Extents extents = asked.Of(tensor);
+      const graph::tiling::Extents extents = regions.Of(tensor);
       const bool may_leave =
           operators.size() == 1 || !AreAllAmong(UsageOf(tensor).consumers, operators);
       const bool may_stay =

@@ -47,7 +47,7 @@ class ShapeBounds {
     bool keeps_rows = false;
     friend bool operator==(const Kind&, const Kind&) = default;
   };
-  // What does not depend on the tile.
+  // The parts that do not depend on the tile.
   struct Constants {
     TileCosts costs;
     std::vector<ConstantFlow> flows;

@@ -18,7 +18,7 @@
 
 namespace tessera::search::cost {
 
-// What shape_bounds.h needs to know about split-k: an operator whose sums are made slice by slice
+// The facts about split-k for shape_bounds.h: an operator whose sums are made slice by slice
 // (encoder/program/residence.h), under any of the policies, which may differ in the K extent of a
 // slice. Each number is the least of theirs. Graph and profile must outlive it.
 class SplitKBounds {

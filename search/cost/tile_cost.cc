@@ -19,7 +19,7 @@ using hw_profiles::Port;
 using hw_profiles::Profile;
 using hw_profiles::RoleLayout;
 
-int64_t Beside(const Port& port, int64_t read, int64_t written) {
+int64_t PortCyclesOf(const Port& port, int64_t read, int64_t written) {
   return port.shared ? base::SaturatingAdd(read, written) : std::max(read, written);
 }
 
@@ -329,8 +329,8 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
   for (size_t memory = 0; memory < traffic.bytes.size(); ++memory) {
     const Touched& bytes = traffic.bytes[memory];
     const Touched& cycles = traffic.direct_cycles[memory];
-    longest =
-        std::max(longest, Beside(profile_->memories[memory].port, cycles.read, cycles.written));
+    longest = std::max(longest,
+                       PortCyclesOf(profile_->memories[memory].port, cycles.read, cycles.written));
     base::Accumulate(cost.flows[memory].direct_read_cycles, cycles.read);
     base::Accumulate(cost.flows[memory].direct_write_cycles, cycles.written);
     base::Accumulate(cost.touched[memory].read, bytes.read);

@@ -82,7 +82,7 @@ class Layout {
   Slot Prologue() const;
   Slot Epilogue() const;
   Slot Serialized(const TileWork& here, const TileWork* next) const;
-  Slot Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const;
+  Slot DoubleBuffered(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static void AddIdle(const TileWork& here, const TileWork* next, Slot& slot);
   static Activity AsActivity(const TensorTransfer& transfer, int64_t tile);
@@ -288,7 +288,8 @@ void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) con
 }
 
 // A tile is computed while the next one arrives and the previous one leaves.
-Slot Layout::Beside(const TileWork* previous, const TileWork& here, const TileWork* next) const {
+Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
+                            const TileWork* next) const {
   Slot slot;
   AddPass(here, next, slot);
   AddIdle(here, next, slot);
@@ -359,7 +360,8 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     const TileWork* next = WorkOf(tile + 1);
     const auto [slot, added] = slots.try_emplace({previous, here, next});
     if (added)
-      slot->second = double_buffered_ ? Beside(previous, *here, next) : Serialized(*here, next);
+      slot->second =
+          double_buffered_ ? DoubleBuffered(previous, *here, next) : Serialized(*here, next);
     if (tile + 1 == tiles && !prefetches_.carried.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)

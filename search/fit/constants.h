@@ -16,7 +16,7 @@ struct Constant {
   double value = 0;
   // Rates are searched for as factors, others are cycles, whole numbers.
   bool is_rate = false;
-  // What it may become: a profile may state it, and rates are between a sixteenth and sixteen times
+  // Its allowed values: a profile may state it, and rates are between a sixteenth and sixteen times
   // the stated one.
   hw_profiles::FieldRange range = {};
   std::function<void(hw_profiles::Profile&, double)> set;

@@ -14,7 +14,7 @@
 
 namespace tessera::search::fit {
 
-// What became of one constant.
+// The outcome for one constant.
 enum class Outcome : uint8_t {
   kFitted,
   kAtLimit,  // fitted, but the measurements ask for more than it may change, or a profile may state

@@ -193,8 +193,8 @@ class Evaluator {
     }
     base::Expected<placement::HomePlacement> placed = placement::PlaceHomes(
         std::move(homes), context_.engines, context_.budget,
-        context_.scale.LooksAtOffChipPeak() ? placement::Lowering::kWithinBudget
-                                            : placement::Lowering::kLittle,
+        context_.scale.LooksAtOffChipPeak() ? placement::PeakEffort::kWithinBudget
+                                            : placement::PeakEffort::kLittle,
         context_.stop);
     if (!placed) return base::Unexpected(placed.error());
     if (!placed->reason.empty()) return Declined(placed->status, placed->reason);

@@ -20,17 +20,19 @@
 // its bounds. So:
 //
 // 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first.
-// 2. If the search with the limits finds no plan and proves nothing, the limits are dropped. The
-//    least of each metric that has a limit is searched, then the objective, then the least of each
-//    ratio that has a limit. The first plan that keeps all limits is the answer. It claims no more
-//    than its lower bound shows.
+// 2. If the search with the limits finds no plan and proves nothing, related objectives are tried.
+//    The first plan that keeps all limits is the answer. It claims no more than its lower bound
+//    shows. If a peak is minimised, the first related objective is the least latency within the
+//    same limits: any placement below a limit then suffices, and no least peak must be proven for
+//    each tile. After that the limits are dropped. The least of each metric that has a limit is
+//    searched, then the objective, then the least of each ratio that has a limit.
 //
 // Prefetched constants are a case of the second kind. They are placed on the partition that a
 // search finds (driver/prefetch.cc), so the search tests limits before that. Only a limit on the
 // latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
 //
-// Cost: one search more for the first kind; for the second, at most two for each limit and one for
-// the objective, only where there would be no plan. With a deadline, a search with limits has a
+// Cost: one search more for the first kind; for the second, at most two for each limit and two
+// more, only where there would be no plan. With a deadline, a search with limits has a
 // share of the time, so that the others have the rest, each of them half of what is left. If it has
 // found a plan by then, or the others find none, the rest is for the same search from the
 // beginning, with the answers of its engines at hand.
@@ -52,6 +54,12 @@ std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
   if (metrics.empty()) return "latency";
   const bool is_ratio = plan::FindMetric(metrics.front())->joining == plan::Joining::kRatio;
   return metrics.size() == 1 && !is_ratio ? std::optional(metrics.front()) : std::nullopt;
+}
+
+bool MinimizesPeaks(const plan::Objective& objective) {
+  return std::any_of(objective.weights.begin(), objective.weights.end(), [](const auto& entry) {
+    return entry.second > 0 && (entry.first == "peak" || entry.first == "off_chip_peak");
+  });
 }
 
 // Prefetching moves transfers. Work, traffic and what the memories hold do not fall.
@@ -138,9 +146,10 @@ class LimitSearch {
     return longer;
   }
 
-  // Each metric that has a limit, and the objective, without the limits that may be kept all the
-  // same. Of a ratio over time, its numerator first: without a limit on the latency, waiting makes
-  // it small. The ratio itself comes last.
+  // The least latency within all limits, if a peak is minimised. Then each metric that has a limit,
+  // and the objective, without the limits that may be kept all the same. Of a ratio over time, its
+  // numerator first: without a limit on the latency, waiting makes it small. The ratio itself comes
+  // last.
   std::vector<plan::Objective> Related() const {
     plan::Objective without = options_.objective;
     std::erase_if(without.limits, [this](const auto& limit) {
@@ -162,11 +171,15 @@ class LimitSearch {
     std::stable_sort(metrics.begin(), metrics.end(),
                      [&](const auto& a, const auto& b) { return turn_of(a) < turn_of(b); });
     std::vector<plan::Objective> related;
+    if (MinimizesPeaks(options_.objective)) {
+      related.push_back(options_.objective);
+      related.back().weights = {{"latency", 1}};
+    }
     for (const std::string& metric : metrics) {
       related.push_back(without);
       related.back().weights = {{metric, 1}};
     }
-    if (!related.empty() && !WeighsRatios(without)) related.push_back(without);
+    if (!metrics.empty() && !WeighsRatios(without)) related.push_back(without);
     for (const plan::Metric* ratio : plan::kRatioMetrics) {
       const std::string name(ratio->name);
       if (!options_.objective.limits.contains(name) || without.limits.contains(name)) continue;

@@ -47,7 +47,7 @@ graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
   return alone;
 }
 
-// What an operator needs in the tile memory at least.
+// The least bytes of the tile memory that an operator needs.
 struct Need {
   problem::Bytes bytes = 0;
   problem::Bytes longest = 0;  // of its buffers
@@ -82,8 +82,8 @@ bool Fits(const Need& need, const hw_profiles::Profile& profile) {
          need.longest <= encoder::program::LongestBuffer(memory);
 }
 
-// What the operator needs in every subgraph, whatever of its result is needed: the axes that it
-// reduces over are whole.
+// The needs of the operator in every subgraph, whatever part of its result is needed: the axes that
+// it reduces over are whole.
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
                   const graph::Operator& op) {
   Need need;

@@ -152,7 +152,7 @@ void ForEachRestriction(const Problem& problem, Visit visit) {
 }
 
 // The bytes that restrictions speak of.
-struct Reach {
+struct RestrictionBytes {
   Bytes period = 1;
   Bytes slack = 0;  // distances and margins
   Bytes end = 0;    // of windows
@@ -180,8 +180,8 @@ struct Reach {
   void operator()(const problem::CommonDistance& /*common*/) {}
 };
 
-Reach ReachOf(const Problem& problem) {
-  Reach reach;
+RestrictionBytes BytesOfRestrictions(const Problem& problem) {
+  RestrictionBytes reach;
   ForEachRestriction(problem, [&](const auto& form) { reach(form); });
   return reach;
 }
@@ -366,7 +366,7 @@ Bytes Roomy(const Query& query, int memory) {
   Bytes room = 0;
   for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
   for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
-  const Reach reach = ReachOf(problem);
+  const RestrictionBytes reach = BytesOfRestrictions(problem);
   room = std::max(room, reach.end);
   Bytes stack = SlackOf(problem, memory, reach.slack);
   Bytes buffers = 0;

@@ -111,9 +111,9 @@ class ChangeFinder {
 
   // Narrows (impossible, reached], where only multiples of `granularity` count; probe(amount)
   // answers with a Result, and reach(result, amount) says what its placement really takes.
-  template <typename Probe, typename Reach>
+  template <typename Probe, typename RestrictionBytes>
   Least Bisect(Bytes impossible, Bytes reached, Bytes granularity, Bytes first_probe, Probe probe,
-               Reach reach) {
+               RestrictionBytes reach) {
     Least least{reached, true};
     Bytes low = base::RoundDown(impossible, granularity);
     for (Bytes next = base::RoundUp(first_probe, granularity); !HasEnded();

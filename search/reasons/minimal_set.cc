@@ -305,7 +305,7 @@ class Deletion {
     return first_gone && second_gone;
   }
 
-  // What belongs to buffers that are gone; a rule about none but them goes when its kind comes.
+  // Parts of buffers that are gone; a rule about none but them goes when its kind comes.
   void LeaveOutWhatIsVoid() {
     const auto is_gone = [this](int buffer) {
       return !std::binary_search(kept_.begin(), kept_.end(),

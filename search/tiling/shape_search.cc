@@ -221,7 +221,7 @@ void ShapeSearch::AppendNeighbours(AxisSet axes, const TileShape& best,
   }
 }
 
-// What lies between `best` and the next shape along the axis that the subset knows.
+// The shapes between `best` and the next shape along the axis that the subset knows.
 void ShapeSearch::AppendGap(AxisSet axes, const TileShape& best, size_t axis, bool upwards,
                             std::vector<TileShape>& wanted) const {
   const std::vector<int64_t>& extents = grid_.extents[axis];

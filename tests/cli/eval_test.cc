@@ -157,10 +157,10 @@ TEST_F(EvalTest, ASmallerTileCostsWhatDiffSays) {
   const auto difference =
       ParseJson(Run({"diff", "plan.json", "smaller.json", "--format", "json"}).out);
   EXPECT_EQ(difference.at("same"), false);
-  ASSERT_EQ(difference.at("stretches").size(), 1U);
-  const auto& stretch = difference.at("stretches")[0];
-  EXPECT_EQ(stretch.at("second")[0].at("tile"), ordered_json({1, 4, 2, 14}));
-  const double change = stretch.at("costs").at("latency").at("change");
+  ASSERT_EQ(difference.at("parts").size(), 1U);
+  const auto& part = difference.at("parts")[0];
+  EXPECT_EQ(part.at("second")[0].at("tile"), ordered_json({1, 4, 2, 14}));
+  const double change = part.at("costs").at("latency").at("change");
   EXPECT_EQ(change, ReadJson("smaller.json").at("totals").at("latency_cycles").get<double>() -
                         plan_.at("totals").at("latency_cycles").get<double>());
   EXPECT_NE(change, 0);

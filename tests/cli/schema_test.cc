@@ -96,7 +96,7 @@ TEST_F(SchemaTest, APlanWithStoredPadsKeepsIts) {
   const Outcome outcome =
       Run({"plan", "net.yaml", "--hw", "padded.yaml", "--lowering", "--output", "plan.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(Read("plan.json").find("\"bordered\": true"), std::string::npos);
+  EXPECT_NE(Read("plan.json").find("\"padded_around\": true"), std::string::npos);
   EXPECT_TRUE(Accepts("plan.json"));
   EXPECT_EQ(Run({"check", "--execute", "plan.json"}).exit_code, 0);
 }

@@ -38,21 +38,21 @@ TEST(Difference, OfAPlanAndItselfIsNone) {
   const files::Difference difference = files::FindDifference(TwoConvsPlan(), TwoConvsPlan());
   EXPECT_THAT(difference.circumstances, IsEmpty());
   EXPECT_TRUE(difference.comparable);
-  EXPECT_THAT(difference.stretches, IsEmpty());
+  EXPECT_THAT(difference.parts, IsEmpty());
   EXPECT_THAT(difference.shifts, IsEmpty());
 }
 
-// a | b c | d e   and   a | b c d | e: the cut after a is shared, and the rest is one stretch.
+// a | b c | d e   and   a | b c d | e: the cut after a is shared, and the rest is one part.
 TEST(Difference, IsCountedBetweenSharedCuts) {
   const files::Difference difference =
       files::FindDifference(CutAfter({0, 2, 4}), CutAfter({0, 3, 4}));
-  ASSERT_EQ(difference.stretches.size(), 1U);
-  const files::Stretch& stretch = difference.stretches[0];
-  EXPECT_EQ(stretch.interval, (graph::Interval{1, 4}));
-  EXPECT_THAT(stretch.first, ElementsAre(1, 2));
-  EXPECT_THAT(stretch.second, ElementsAre(1, 2));
-  EXPECT_EQ(stretch.first_costs.latency_cycles, 4 + 4);
-  EXPECT_EQ(stretch.second_costs.latency_cycles, 9 + 1);
+  ASSERT_EQ(difference.parts.size(), 1U);
+  const files::DifferingPart& part = difference.parts[0];
+  EXPECT_EQ(part.interval, (graph::Interval{1, 4}));
+  EXPECT_THAT(part.first, ElementsAre(1, 2));
+  EXPECT_THAT(part.second, ElementsAre(1, 2));
+  EXPECT_EQ(part.first_costs.latency_cycles, 4 + 4);
+  EXPECT_EQ(part.second_costs.latency_cycles, 9 + 1);
 }
 
 TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
@@ -61,9 +61,9 @@ TEST(Difference, OfTilesAndPoliciesConcernsTheirSubgraphAlone) {
   second.subgraphs[1].tile = {1, 4, 2, 4};
   second.subgraphs[2].weights = hw_profiles::WeightPolicy::kStreamed;
   const files::Difference difference = files::FindDifference(first, second);
-  ASSERT_EQ(difference.stretches.size(), 2U);
-  EXPECT_THAT(difference.stretches[0].second, ElementsAre(1));
-  EXPECT_THAT(difference.stretches[1].second, ElementsAre(2));
+  ASSERT_EQ(difference.parts.size(), 2U);
+  EXPECT_THAT(difference.parts[0].second, ElementsAre(1));
+  EXPECT_THAT(difference.parts[1].second, ElementsAre(2));
 }
 
 TEST(Difference, IsNoneBetweenSlicesOfTheGranularityThatAreStatedAndNot) {
@@ -71,9 +71,9 @@ TEST(Difference, IsNoneBetweenSlicesOfTheGranularityThatAreStatedAndNot) {
   first.subgraphs[0].weights = hw_profiles::WeightPolicy::kSplitK;
   Plan second = first;
   second.subgraphs[0].k_extent = second.profile.tiling.k_granularity;
-  EXPECT_THAT(files::FindDifference(first, second).stretches, IsEmpty());
+  EXPECT_THAT(files::FindDifference(first, second).parts, IsEmpty());
   second.subgraphs[0].k_extent *= 2;
-  EXPECT_EQ(files::FindDifference(first, second).stretches.size(), 1U);
+  EXPECT_EQ(files::FindDifference(first, second).parts.size(), 1U);
 }
 
 TEST(Difference, NamesWhatMovedOnChipAndOff) {
@@ -83,7 +83,7 @@ TEST(Difference, NamesWhatMovedOnChipAndOff) {
   second.homes[0].allocation.offsets[0] = 1024;
   second.problem.buffers[1].size = 160;
   const files::Difference difference = files::FindDifference(first, second);
-  EXPECT_THAT(difference.stretches, IsEmpty());
+  EXPECT_THAT(difference.parts, IsEmpty());
   std::vector<std::string> shifts;
   for (const files::Shift& shift : difference.shifts) {
     shifts.push_back(shift.memory + " " + shift.id + " " + std::to_string(shift.first_offset) +

@@ -48,7 +48,7 @@ Axes Composed(const Axes& inner, const Axes& outer) {
   return composed;
 }
 
-// What there is for each axis, in the stored order.
+// The entry of each axis, in the stored order.
 template <typename Values>
 Values Stored(const Values& values, const Axes& axes) {
   Values stored = values;

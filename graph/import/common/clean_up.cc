@@ -187,7 +187,7 @@ class ReshapeJoiner {
     }
   }
 
-  // What a reshape of a map splits it into: places of the axes, -1 for a phase that there is not.
+  // The parts into which a reshape splits a map: places of the axes, -1 for an absent phase.
   struct PhaseSplit {
     std::vector<int> permutation;  // that puts the phases first
     size_t rows = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What YAML offers to networks of every format: a format of its own, and descriptions of operators.
+// The services of YAML for networks of every format: a format of its own, and descriptions of
+// operators.
 #include "tessera/graph/import/common/format.h"
 
 #include <algorithm>

@@ -174,7 +174,7 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
   }
 }
 
-// What an activation function makes of indices may have any type.
+// The result of an activation function of indices may have any type.
 void CheckIndices(const YamlNode& entry, const Operator& op, const std::vector<Shape>& operands,
                   base::DataType type) {
   const auto greatest = ops::GreatestIndexOf(op, operands.front());

@@ -96,7 +96,7 @@ Box Joined(const Box& a, const Box& b) {
   return VolumeOf(a) < VolumeOf(b) ? b : a;
 }
 
-// What a slice reads for a box of its result, and how much that is.
+// The elements that a slice reads for a box of its result, and their number.
 struct SliceRead {
   const base::SliceAttributes* slice = nullptr;
   Box hull;

@@ -10,7 +10,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/residency.h"
 
-// What a plan has done between two of its subgraphs, in any order of the operators.
+// The progress of a plan between two of its subgraphs, in any order of the operators.
 namespace tessera::plan::verify::infeasibility {
 
 // By operator; a member comes with all operators that it depends on.

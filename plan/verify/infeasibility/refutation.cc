@@ -172,8 +172,8 @@ std::vector<int> OrderOfFile(const graph::Graph& network) {
   return order;
 }
 
-Judgement JudgeIn(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
-                  const Effort& effort) {
+RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
+                         const Effort& effort) {
   Plan question = WithoutWhatPrefetchingChanges(asked);
   AssignHomes(question);
   Refutation refutation;
@@ -239,8 +239,8 @@ std::string FindQuickArgument(const Plan& asked) {
   }
 }
 
-Judgement Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
-                const Effort& effort) {
+RefutationResult Judge(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
+                       const Effort& effort) {
   try {
     return JudgeIn(asked, find_proof, stop, effort);
   } catch (const std::bad_alloc&) {

@@ -42,7 +42,7 @@ struct Refutation {
 };
 
 // The result: a refutation, or the gap in it.
-struct Judgement {
+struct RefutationResult {
   std::optional<Refutation> refutation;
   std::string gap;
 };
@@ -63,8 +63,8 @@ struct Effort {
 // objective.limits, constraints, and of `run` searches_order, keeps_boundaries, prefetches and
 // off_chip.
 // Operators are in the order of the file. Never throws.
-Judgement Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
-                const Effort& effort = {});
+RefutationResult Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
+                       const Effort& effort = {});
 
 // The arguments of Judge that take time linear in the network and prove no placement; empty if none
 // of them holds. Never throws.

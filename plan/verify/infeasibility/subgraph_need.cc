@@ -45,14 +45,14 @@
 // behind are meant in every order. Needs of a tile follow from readers to makers, not from the
 // order.
 //
-// What counts less. A result may be in the place of one operand: the smaller one of the largest
-// such pair does not count. Two whole buffers are no such pair if there are several tiles and other
-// operators, because they then share more than the operator's step. A tensor that engines access in
-// its home, a factor that comes in K slices, and states in the tile memory count as nothing. The
-// host works alone, in one tile, and needs no tile buffers. Constants count with the least over all
-// policies. Whatever else a plan holds (kept tensors, lines, second buffers, scratch, slices, pads)
-// only adds to the sum. An operator runs in one subgraph only; recomputing for several tiles is
-// inside of it.
+// Reductions of the need. A result may be in the place of one operand: the smaller one of the
+// largest such pair does not count. Two whole buffers are no such pair if there are several tiles
+// and other operators, because they then share more than the operator's step. A tensor that engines
+// access in its home, a factor that comes in K slices, and states in the tile memory count as
+// nothing. The host works alone, in one tile, and needs no tile buffers. Constants count with the
+// least over all policies. Whatever else a plan holds (kept tensors, lines, second buffers,
+// scratch, slices, pads) only adds to the sum. An operator runs in one subgraph only; recomputing
+// for several tiles is inside of it.
 //
 // Cost: operators times tensors of the subgraph, for each tile and each possible last operator.
 namespace tessera::plan::verify::infeasibility {

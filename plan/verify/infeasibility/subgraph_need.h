@@ -9,8 +9,8 @@
 #include "tessera/plan/verify/infeasibility/progress.h"
 #include "tessera/plan/verify/residency.h"
 
-// What one subgraph needs of the tile memory, in any order of the operators inside it and around
-// it.
+// The bytes of the tile memory that one subgraph needs, in any order of the operators inside it and
+// around it.
 namespace tessera::plan::verify::infeasibility {
 
 // Bytes that some step needs, and for messages the operator of the step and the tensor that takes

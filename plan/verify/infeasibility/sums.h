@@ -10,7 +10,7 @@
 
 #include "tessera/plan/plan.h"
 
-// What the subgraphs of a plan add up to, and the limits of it.
+// The sums over the subgraphs of a plan, and their limits.
 namespace tessera::plan::verify::infeasibility {
 
 // Values that add up over subgraphs: those of kSummedMetrics, then of kRatioMetrics the excess over

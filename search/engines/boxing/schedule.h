@@ -11,8 +11,8 @@ namespace tessera::search::engines::boxing {
 
 using problem::Bytes;
 
-// What idealloc adds to the algorithm of Buchsbaum et al. Each can be switched off, to measure what
-// it gains (docs/boxing.md); every combination gives valid placements.
+// The additions of idealloc to the algorithm of Buchsbaum et al. Each can be switched off, to
+// measure what it gains (docs/boxing.md); every combination gives valid placements.
 struct BoxingOptions {
   bool latent_invariants = true;  // errors stay in the range in which the proofs hold
   bool calibration = true;        // epsilon is tuned, and not the least legal one

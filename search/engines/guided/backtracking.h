@@ -13,7 +13,7 @@
 
 namespace tessera::search::engines::guided {
 
-// What is known about a point that a major backtrack may return to. "Its buffer" is the one placed
+// The facts about a point that a major backtrack may return to. "Its buffer" is the one placed
 // there, which would be taken away.
 enum class Feature : uint8_t {
   kSize,        // of its buffer, relative to the capacity

@@ -14,7 +14,7 @@
 
 namespace tessera::search::engines::guided {
 
-// What picks the buffer to place next.
+// The rule that picks the buffer to place next.
 enum class Heuristic : uint8_t {
   kLifetime,  // the longest lifetime
   kSize,      // the largest size

@@ -20,8 +20,8 @@
 
 namespace tessera::search::engines::guided {
 
-// What stays the same for all capacities: a Problem with the sizes of one candidate, its packing,
-// and its constraints that the packing does not state, if it has any.
+// The parts that stay the same for all capacities: a Problem with the sizes of one candidate, its
+// packing, and its constraints that the packing does not state, if it has any.
 struct Prepared {
   problem::Problem problem;
   lazy::Packing packing;

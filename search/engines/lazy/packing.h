@@ -37,7 +37,7 @@ std::optional<std::string> FindTooLarge(const problem::Problem& problem,
 // ports, spans, allowed banks and bank relations that restrict something.
 std::optional<std::string> FindUnpacked(const problem::Problem& problem);
 
-// What the engine does not support: either of them.
+// Parts that the engine does not support: either of them.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem,
                                            const problem::Ladder* ladder);
 

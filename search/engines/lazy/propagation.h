@@ -37,7 +37,7 @@ class ForeignRules {
   virtual bool Follow(const Change& change) = 0;
 };
 
-// What follows from bounds, orders and clauses: every rule of the engine, run to a fixpoint.
+// The consequences of bounds, orders and clauses: every rule of the engine, run to a fixpoint.
 //
 //     clauses and pair rules on each change; then section-pair cuts, energy, edge finding
 //

@@ -7,7 +7,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/engines/lazy/solver.h"
 
-// What holds at the root of the search: clauses of the caller, queries in sequence, the first
+// The state at the root of the search: clauses of the caller, queries in sequence, the first
 // bounds of a query, and the facts and lessons that hold under it.
 namespace tessera::search::engines::lazy {
 

@@ -40,7 +40,7 @@ class EjectionSearch {
   // it did. If not, the start has gained in some windows; no top of it is higher.
   bool Reach(Bytes limit, int64_t steps, Effort& effort);
 
-  // What was reached.
+  // The peak that was reached.
   const Offsets& Placement() const { return offset_; }
 
   // From now on, starts from what was reached.

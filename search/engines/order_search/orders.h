@@ -11,8 +11,8 @@
 
 namespace tessera::search::engines::order_search {
 
-// What orders of placement depend on, of each buffer of an Instance. Logarithms, so that a weighted
-// sum of them is a product of powers.
+// The features of each buffer of an Instance on which orders of placement depend. Logarithms, so
+// that a weighted sum of them is a product of powers.
 struct Traits {
   explicit Traits(const Instance& instance, std::span<const Bytes> contention);
 

@@ -21,12 +21,12 @@
 //               v               v         v  (energy is among the metrics: less is better)
 //             capacity 1Mi    rate 8  mac_pj 0.02        equal: known
 //
-// What each entry does follows from docs/program.md, "Costs", and the audits test it
+// The effect of each entry follows from docs/program.md, "Costs", and the audits test it
 // (tests/audit/more.cc). Three effects need care:
 //
 // - A time that shrinks may uncover the start of a later operator where an engine overlaps
 //   operators (14.2.3), so times are compared only where no engine does.
-// - The capacity of the tile memory determines the slices of streamed constants (12.1.12), and
+// - The capacity of the tile memory determines the slices of streamed constants (12.1.8), and
 //   capacities determine homes (11.3). These must be the same.
 // - A network that does not fit is planned in another form (rewriting.h), in which a plan may be
 //   better than any plan of the network itself. There must be no such form for the worse profile.
@@ -40,7 +40,7 @@ using hw_profiles::Profile;
 using hw_profiles::Throughput;
 using hw_profiles::Unroll;
 
-// What the metrics depend on.
+// The entries on which the metrics depend.
 struct Concern {
   bool time = false;
   bool energy = false;

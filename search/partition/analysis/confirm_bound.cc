@@ -36,10 +36,10 @@ std::optional<BoundConfirmation> ConfirmBound(const plan::Plan& plan, const grap
   below.most_work = kMostWork;
   auto [limit, is_new] = below.objective.limits.emplace(name, JustBelow(bound));
   if (!is_new) limit->second = std::min(limit->second, JustBelow(bound));
-  const plan::verify::infeasibility::Judgement judgement = answer::JudgeWhetherNone(
+  const plan::verify::infeasibility::RefutationResult judged = answer::JudgeWhetherNone(
       encoder::program::WithHomes(graph, plan.profile), plan.profile, below);
   return BoundConfirmation{fmt::format("no plan has {} below {:.12g}", name, bound),
-                           judgement.refutation.has_value(), judgement.gap};
+                           judged.refutation.has_value(), judged.gap};
 }
 
 }  // namespace tessera::search::partition::analysis

@@ -11,7 +11,7 @@
 #include "tessera/search/partition/paths/path_search.h"
 #include "tessera/search/partition/placement/obstacles.h"
 
-// What a path search without a result knows about why there is none.
+// The reasons that a path search without a result knows.
 namespace tessera::search::partition::answer {
 
 // Whether something has room in the tile memory.

@@ -177,7 +177,7 @@ bool HomesHold(const choices::SearchContext& context,
   std::erase_if(homes, [](const auto& home) { return FitsInARow(home.problem); });
   const base::Expected<placement::HomePlacement> placed =
       placement::PlaceHomes(std::move(homes), context.engines, context.budget,
-                            placement::Lowering::kLittle, context.stop);
+                            placement::PeakEffort::kLittle, context.stop);
   return placed && placed->reason.empty();
 }
 

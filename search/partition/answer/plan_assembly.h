@@ -88,7 +88,7 @@ plan::Run RecordOf(const EvaluateOptions& options);
 plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
                             const tiling::Engines& engines, int threads);
 
-// What the search of one order of the operators has found out about its best plan.
+// The findings of the search of one order of the operators about its best plan.
 struct SearchOutcome {
   int failed = 0;         // selections whose joint Problem is proven impossible
   int undecided = 0;      // selections whose joint Problem met a limit

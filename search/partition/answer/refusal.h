@@ -63,9 +63,9 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
 
 // Whether the independent judge (plan/verify) finds that there is no plan. Proofs about placements
 // come from engines that write them, each with a budget of its own.
-plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph,
-                                                        const hw_profiles::Profile& profile,
-                                                        const PartitionOptions& options);
+plan::verify::infeasibility::RefutationResult JudgeWhetherNone(const graph::Graph& graph,
+                                                               const hw_profiles::Profile& profile,
+                                                               const PartitionOptions& options);
 
 // Submits a result without a plan to that judge, if it is kInfeasible, or kUnknown although the
 // search was not stopped. If the judge accepts, its proof becomes part of the result, which is then

@@ -146,9 +146,9 @@ plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& pro
   return question;
 }
 
-plan::verify::infeasibility::Judgement JudgeWhetherNone(const graph::Graph& graph,
-                                                        const hw_profiles::Profile& profile,
-                                                        const PartitionOptions& options) {
+plan::verify::infeasibility::RefutationResult JudgeWhetherNone(const graph::Graph& graph,
+                                                               const hw_profiles::Profile& profile,
+                                                               const PartitionOptions& options) {
   const base::Stop never;
   const base::Stop& stop = options.stop != nullptr ? *options.stop : never;
   const engines::lazy::LazyProver lazy({.seed = options.seed});
@@ -178,17 +178,18 @@ void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile,
   if (!infeasible && (result.status != problem::Status::kUnknown || result.plan)) return;
   const bool stopped = options.stop != nullptr && options.stop->Requested();
   if (options.judges_refusals && (infeasible || !stopped)) {
-    plan::verify::infeasibility::Judgement judgement = JudgeWhetherNone(graph, profile, options);
-    if (judgement.refutation) {
+    plan::verify::infeasibility::RefutationResult judged =
+        JudgeWhetherNone(graph, profile, options);
+    if (judged.refutation) {
       // Queries that the search did not decide are no longer the reason.
-      if (!infeasible && !result.of_file_order) result.reason = judgement.refutation->argument;
+      if (!infeasible && !result.of_file_order) result.reason = judged.refutation->argument;
       result.status = problem::Status::kInfeasible;
-      result.refutation = std::move(judgement.refutation);
+      result.refutation = std::move(judged.refutation);
       if (infeasible) ConfirmConstraints(graph, profile, options, result);
     } else if (infeasible) {
       result.status = problem::Status::kUnknown;
       result.reason += fmt::format(
-          "; the independent check does not confirm that there is no plan: {}", judgement.gap);
+          "; the independent check does not confirm that there is no plan: {}", judged.gap);
       if (!result.constraints.empty()) result.constraints = AllConstraints(graph, options);
     }
   }

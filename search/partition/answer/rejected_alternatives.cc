@@ -37,7 +37,7 @@ class RejectedAlternatives {
 
   // Tiles and policies other than that of `chosen`. The cost of those that do not fit is not always
   // known; larger tiles are reported anyway.
-  std::vector<RejectedAlternative> Beside(const choices::Choice& chosen) const {
+  std::vector<RejectedAlternative> RejectedFor(const choices::Choice& chosen) const {
     std::vector<RejectedAlternative> better;
     std::vector<RejectedAlternative> larger;
     std::vector<RejectedAlternative> worse;
@@ -155,7 +155,7 @@ std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchCon
   const paths::Selected& subgraph = selection.subgraphs[s];
   const choices::Choice& chosen = subgraph.Chosen();
   std::vector<RejectedAlternative> rejections =
-      RejectedAlternatives(context, subgraph.Choices(), chosen.cost).Beside(chosen);
+      RejectedAlternatives(context, subgraph.Choices(), chosen.cost).RejectedFor(chosen);
   if (s + 1 == selection.subgraphs.size()) return rejections;
   const paths::Selected& next = selection.subgraphs[s + 1];
   const cost::Cost apart = cost::Join(chosen.cost, next.Chosen().cost);

@@ -237,7 +237,7 @@ class EqualIntervals::Description {
     AddAll(OperandsOf(op, tensor));
   }
 
-  // What an operator outside reads and makes, and where that is the tensor.
+  // The operands and results of an operator outside, and where they are the tensor.
   std::vector<int> OperandsOf(int op, int tensor) const {
     std::vector<int> operands;
     for (const std::vector<int>* some : {&OpAt(op).inputs, &OpAt(op).weights, &OpAt(op).outputs}) {

@@ -53,9 +53,9 @@ class SharedPrices {
   std::map<graph::tiling::TileShape, ShapePrices> known_;
 };
 
-// What the orders of one network, and networks rewritten from it, share during one search: profile,
-// objective and limits are the same for all users. Searches of several networks may share one, if
-// their costs do not depend on the network. Thread-safe.
+// The data that the orders of one network, and networks rewritten from it, share during one search:
+// profile, objective and limits are the same for all users. Searches of several networks may share
+// one, if their costs do not depend on the network. Thread-safe.
 class PriceStore {
  public:
   // About 120 MB of prices.

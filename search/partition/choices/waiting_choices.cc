@@ -177,7 +177,7 @@ std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileS
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
     const double least = bounds->Find(shape, floor, context_->scale);
-    // What every policy refuses has no price to wait for.
+    // A shape that every policy refuses has no price to wait for.
     if (least < below || std::isinf(least)) {
       rest.push_back(shape);
     } else {

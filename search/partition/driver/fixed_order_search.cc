@@ -102,7 +102,7 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  // What becomes of a selection; of the last two kinds, every selection of the same intervals.
+  // The outcome for a selection; of the last two kinds, every selection of the same intervals.
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
 
   double BestScore() const {

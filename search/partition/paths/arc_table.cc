@@ -118,14 +118,14 @@ void ArcTable::Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArc
   interval.arcs[static_cast<size_t>(kind)] = std::move(arcs);
 }
 
-void ArcTable::Refresh(size_t interval, const Reach& reach) {
+void ArcTable::Refresh(size_t interval, const SearchScope& scope) {
   const LatticeInterval& of = lattice_->Intervals()[interval];
   const bool is_expanded = of.choices.IsExpanded();
   std::unique_ptr<ParallelArcs> choices;
   std::unique_ptr<ParallelArcs> bounded;
   std::unique_ptr<ParallelArcs> untried;
-  if (reach.Has(of)) {
-    if (!is_expanded || (reach.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis()))
+  if (scope.Has(of)) {
+    if (!is_expanded || (scope.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis()))
       bounded = std::make_unique<ParallelArcs>(ArcOf(of, kBounded, of.choices.Bound()));
     if (is_expanded) {
       choices = ChoicesOf(of, needed_[interval]);
@@ -138,15 +138,15 @@ void ArcTable::Refresh(size_t interval, const Reach& reach) {
   Fill(intervals_[interval], Kind::kUntried, std::move(untried));
 }
 
-void ArcTable::RefreshAll(const Reach& reach) {
+void ArcTable::RefreshAll(const SearchScope& scope) {
   base::PolledWork work(&lattice_->Context().stop);
-  for (size_t i = 0; i < intervals_.size() && work.Continues(); ++i) Refresh(i, reach);
+  for (size_t i = 0; i < intervals_.size() && work.Continues(); ++i) Refresh(i, scope);
 }
 
-std::vector<Arc> ArcTable::Known(const Reach& reach) const {
+std::vector<Arc> ArcTable::Known(const SearchScope& scope) const {
   std::vector<Arc> arcs;
   for (const LatticeInterval& interval : lattice_->Intervals()) {
-    if (!reach.HasCrossing(interval)) continue;
+    if (!scope.HasCrossing(interval)) continue;
     const std::span<const choices::Choice> choices = interval.choices.Choices();
     for (size_t i = 0; i < choices.size(); ++i) {
       if (choices[i].verdict == choices::ChoiceStatus::kFits)
@@ -156,11 +156,11 @@ std::vector<Arc> ArcTable::Known(const Reach& reach) const {
   return arcs;
 }
 
-std::vector<Arc> ArcTable::BestSingles(const Reach& reach) const {
+std::vector<Arc> ArcTable::BestSingles(const SearchScope& scope) const {
   std::vector<Arc> arcs;
   for (const size_t index : lattice_->Singles()) {
     const LatticeInterval& single = lattice_->Intervals()[index];
-    if (!reach.HasCrossing(single)) continue;
+    if (!scope.HasCrossing(single)) continue;
     const std::span<const choices::Choice> choices = single.choices.Choices();
     std::optional<size_t> best;
     for (size_t i = 0; i < choices.size(); ++i) {
@@ -193,13 +193,13 @@ Selection ArcTable::SelectionOf(const Path& path) const {
   return selection;
 }
 
-void ArcTable::Forbid(const Selection& selection, const Reach& reach) {
+void ArcTable::Forbid(const Selection& selection, const SearchScope& scope) {
   Forbidden forbidden;
   for (const Selected& subgraph : selection.subgraphs) {
     std::vector<size_t>& needed = needed_[subgraph.interval->index];
     if (std::find(needed.begin(), needed.end(), subgraph.index) == needed.end())
       needed.push_back(subgraph.index);
-    Refresh(subgraph.interval->index, reach);
+    Refresh(subgraph.interval->index, scope);
     forbidden.push_back(ArcOf(*subgraph.interval, subgraph.index, {}));
   }
   Add(std::move(forbidden));
@@ -217,10 +217,10 @@ void ArcTable::Add(Forbidden forbidden) {
   forbidden_.push_back(std::move(forbidden));
 }
 
-void ArcTable::DropForbiddenBeyond(const Reach& reach) {
+void ArcTable::DropForbiddenBeyond(const SearchScope& scope) {
   std::erase_if(forbidden_, [&](const Forbidden& forbidden) {
     return std::any_of(forbidden.begin(), forbidden.end(), [&](const Arc& arc) {
-      return !reach.Has(lattice_->Intervals()[arc.interval]);
+      return !scope.Has(lattice_->Intervals()[arc.interval]);
     });
   });
 }

@@ -71,11 +71,11 @@ class ArcTable {
   // context, here and in RefreshAll, arcs are missing, and no path counts.
   explicit ArcTable(const IntervalLattice& lattice);
 
-  // Takes note of what has become known about an interval, or of another reach.
-  void Refresh(size_t interval, const Reach& reach);
-  void RefreshAll(const Reach& reach);
+  // Takes note of what has become known about an interval, or of another scope.
+  void Refresh(size_t interval, const SearchScope& scope);
+  void RefreshAll(const SearchScope& scope);
 
-  // The arcs of all intervals in reach as of the last Refresh, in the order of the lattice.
+  // The arcs of all intervals in scope as of the last Refresh, in the order of the lattice.
   enum class Of : uint8_t {
     kExpanded,     // without those that are only bounded
     kAll,          // with these
@@ -87,8 +87,8 @@ class ArcTable {
 
   // One for each choice that is known to fit, whatever the effort; and the best of these for each
   // operator alone, which form at most one path.
-  std::vector<Arc> Known(const Reach& reach) const;
-  std::vector<Arc> BestSingles(const Reach& reach) const;
+  std::vector<Arc> Known(const SearchScope& scope) const;
+  std::vector<Arc> BestSingles(const SearchScope& scope) const;
 
   // The best path that is not forbidden.
   std::optional<Path> FindBest(const ArcLists& arcs, PathLook& look) const {
@@ -101,13 +101,13 @@ class ArcTable {
 
   // Excludes this selection from further results. Beyond kMostForbidden, the oldest one counts
   // again.
-  void Forbid(const Selection& selection, const Reach& reach);
+  void Forbid(const Selection& selection, const SearchScope& scope);
 
   // Excludes every selection of these intervals.
   void ForbidIntervalsOf(const Selection& selection);
 
-  // Forgets the excluded selections that are out of reach.
-  void DropForbiddenBeyond(const Reach& reach);
+  // Forgets the excluded selections that are out of scope.
+  void DropForbiddenBeyond(const SearchScope& scope);
 
   // Takes over, of another table, the choices of forbidden selections in an interval; and the
   // forbidden selections themselves (the latest ones if there are many), given the number that each
@@ -119,7 +119,7 @@ class ArcTable {
   enum class Kind : uint8_t { kChoices, kBounded, kUntried };
   static constexpr size_t kKinds = 3;
 
-  // What is known of an interval as of the last Refresh, by kind; empty where there are no arcs.
+  // The known arcs of an interval as of the last Refresh, by kind; empty where there are no arcs.
   struct OfInterval {
     std::array<std::unique_ptr<ParallelArcs>, kKinds> arcs;
     std::array<std::array<uint32_t, kKinds>, kLists> places = {};  // by list, then kind

@@ -21,7 +21,7 @@ constexpr int64_t kArcsForOne = 32;
 }  // namespace
 
 const hw_profiles::Profile& PathSearch::CutBy(const choices::SearchContext& context) const {
-  return context.first_axes != nullptr && effort_.GetReach().later_axes != LaterAxes::kEvery
+  return context.first_axes != nullptr && effort_.Scope().later_axes != LaterAxes::kEvery
              ? *context.first_axes
              : context.profile;
 }
@@ -37,7 +37,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& sear
       progress_(std::move(progress)) {
   for (PathSearch* search : before) TakeOver(*search);
   if (!before.empty()) effort_.ContinueFrom(before.front()->effort_);
-  if (effort_.GetReach().later_axes == LaterAxes::kEvery) ForgetBounds();
+  if (effort_.Scope().later_axes == LaterAxes::kEvery) ForgetBounds();
   Refresh();
 }
 
@@ -92,12 +92,12 @@ void PathSearch::ForgetBounds() {
 void PathSearch::Forbid(const Selection& selection) {
   for (const Selected& subgraph : selection.subgraphs)
     ChoicesAt(subgraph.interval->index).ReleaseHeld();
-  arcs_.Forbid(selection, effort_.GetReach());
+  arcs_.Forbid(selection, effort_.Scope());
 }
 
 void PathSearch::KeepNothing() {
   effort_.KeepNothing();
-  arcs_.DropForbiddenBeyond(effort_.GetReach());
+  arcs_.DropForbiddenBeyond(effort_.Scope());
   Refresh();
 }
 
@@ -181,7 +181,7 @@ std::optional<Selection> PathSearch::Confirm(const Path& path) {
     if (arc.choice == kBounded) {
       expansions.emplace_back([this, &choices, &stop] {
         if (IsCutShort()) return;
-        if (effort_.GetReach().later_axes == LaterAxes::kEvery) choices.AddAxes(stop);
+        if (effort_.Scope().later_axes == LaterAxes::kEvery) choices.AddAxes(stop);
         if (!choices.IsExpanded()) choices.Expand(stop);
       });
     } else if (!choices.IsFormulated()) {
@@ -189,7 +189,7 @@ std::optional<Selection> PathSearch::Confirm(const Path& path) {
     } else if (choices.Choices()[arc.choice].verdict == choices::ChoiceStatus::kOpen) {
       decisions.emplace_back(
           [&choices, &stop, choice = arc.choice] { choices.Decide(choice, stop); });
-    } else if (effort_.GetReach().later_axes == LaterAxes::kBestPath && !choices.HasEveryAxis()) {
+    } else if (effort_.Scope().later_axes == LaterAxes::kBestPath && !choices.HasEveryAxis()) {
       further_cuts.emplace_back([&choices, &stop] { choices.AddAxes(stop); });
     }
   }
@@ -212,7 +212,7 @@ bool PathSearch::Extend() {
       if (interval.Length() != length || !interval.is_allowed) continue;
       if (Context().stop.Requested() || effort_.Extended() >= kMostExtended) return added > 0;
       const size_t more = interval.choices.Extend(kExtension);
-      if (more > 0) arcs_.Refresh(interval.index, effort_.GetReach());
+      if (more > 0) arcs_.Refresh(interval.index, effort_.Scope());
       added += more;
       effort_.AddExtended(more);
     }
@@ -224,22 +224,22 @@ bool PathSearch::Extend() {
 // ---- what was done and what was left out ----
 
 SearchCoverage PathSearch::Coverage() const {
-  const Reach& reach = effort_.GetReach();
+  const SearchScope& scope = effort_.Scope();
   SearchCoverage coverage;
   coverage.operators = lattice_.Operators();
-  coverage.most_operators = reach.most_operators;
+  coverage.most_operators = scope.most_operators;
   coverage.most_kept = lattice_.MostKept();
   coverage.caps_kept = lattice_.CapsKept();
   coverage.lacks_sets = lattice_.LacksSets();
   coverage.spills_all = lattice_.SpillsAll();
-  coverage.leaves_out_kept = lattice_.CouldKeep() && !(reach.may_keep && reach.looks_at_kept);
+  coverage.leaves_out_kept = lattice_.CouldKeep() && !(scope.may_keep && scope.looks_at_kept);
   coverage.leaves_out_intervals = lattice_.LeavesOutIntervals();
   for (const LatticeInterval& interval : lattice_.Intervals()) {
     if (!interval.is_allowed) continue;
     const choices::IntervalChoices& choices = interval.choices;
     const bool expanded = choices.IsExpanded();
     coverage.leaves_out_shapes |= !expanded || choices.LeavesOutShapes();
-    coverage.leaves_out_axes |= !choices.HasEveryAxis() && reach.later_axes != LaterAxes::kEvery;
+    coverage.leaves_out_axes |= !choices.HasEveryAxis() && scope.later_axes != LaterAxes::kEvery;
     coverage.leaves_out_policies |= expanded && choices.LeavesOutPolicies();
     coverage.any_given_up |= choices.AnyGivenUp();
   }
@@ -276,7 +276,7 @@ void PathSearch::Account(const Tally& before, const Tally& after) {
 int64_t PathSearch::RunOn(std::span<const size_t> intervals, const Tasks& tasks) {
   const Tally before = TallyOf(intervals);
   Run(tasks);
-  for (const size_t interval : intervals) arcs_.Refresh(interval, effort_.GetReach());
+  for (const size_t interval : intervals) arcs_.Refresh(interval, effort_.Scope());
   const Tally after = TallyOf(intervals);
   Account(before, after);
   return after.effort - before.effort;

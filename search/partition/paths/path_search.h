@@ -36,7 +36,7 @@
 // Each time the work has doubled, FindBest returns at a milestone. The caller then makes a plan of
 // the expanded intervals, so that there is a result whenever a deadline, an interrupt or the work
 // limit ends the search. When the best selection is known, FindBetter considers what was skipped:
-// tile shapes that are not even cuts, policies, and intervals out of reach. Each expanded interval
+// tile shapes that are not even cuts, policies, and intervals out of scope. Each expanded interval
 // then has one additional arc whose cost is a lower bound of all its untried shapes. As long as the
 // best path through all arcs is better than the plan, the untried shapes on it are tried; when it
 // is not, no plan is better. So those that cannot beat the best plan are never examined. FindTie
@@ -59,7 +59,7 @@ struct Found {
   Selection selection = {};  // if kFound
 };
 
-// What a search has considered and what it left out, for reports.
+// The parts that a search has considered and those that it left out, for reports.
 struct SearchCoverage {
   int operators = 0;        // of the network
   int most_operators = 0;   // of the intervals that are considered, without regard to constraints
@@ -82,7 +82,7 @@ struct SearchCoverage {
 
 class PathSearch {
  public:
-  // A search over several orders, of which the first has all intervals in reach. Takes over from
+  // A search over several orders, of which the first has all intervals in scope. Takes over from
   // earlier searches the results for any of its intervals and the forbidden selections (the latest
   // ones if there are many), and from the first of them the reduced limits. Afterwards those
   // searches may only be taken over again. Operator numbers are those of the first order
@@ -102,7 +102,7 @@ class PathSearch {
   // zero.
   void FindBounds();
 
-  // The best selection in reach that is not forbidden. At a milestone FindOpen has a selection to
+  // The best selection in scope that is not forbidden. At a milestone FindOpen has a selection to
   // return, if there is one.
   Found FindBest();
 
@@ -137,7 +137,7 @@ class PathSearch {
   // With LaterAxes::kBestPath: cuts all intervals that bounds do not exclude along the later axes
   // from now on. False, and nothing changes, if that may take more work than this.
   bool CutEveryAxis(int64_t most_work);
-  bool CutsBestPath() const { return effort_.GetReach().later_axes == LaterAxes::kBestPath; }
+  bool CutsBestPath() const { return effort_.Scope().later_axes == LaterAxes::kBestPath; }
 
   // Whether the stop of the context was requested, or the work limit is reached.
   bool IsCutShort() const { return effort_.IsCutShort(); }
@@ -165,7 +165,7 @@ class PathSearch {
 
   // From now on only selections that keep nothing on chip except required tensors are found.
   void KeepNothing();
-  bool MayKeep() const { return effort_.GetReach().may_keep && lattice_.CouldKeep(); }
+  bool MayKeep() const { return effort_.Scope().may_keep && lattice_.CouldKeep(); }
 
   // Restores everything that was excluded for lack of effort, and removes the effort limit from
   // then on. Returns false if nothing was excluded.
@@ -213,7 +213,7 @@ class PathSearch {
     int64_t effort = 0;
   };
 
-  // What came of a step towards the best path.
+  // The outcome of a step towards the best path.
   enum class Outcome : uint8_t {
     kConfirmed,  // it is known to fit throughout
     kExamined,   // something about its intervals has become known
@@ -234,10 +234,10 @@ class PathSearch {
   // The profile with the axes that tiles of all intervals are cut along.
   const hw_profiles::Profile& CutBy(const choices::SearchContext& context) const;
   void ForgetBounds();
-  void Refresh() { arcs_.RefreshAll(effort_.GetReach()); }
+  void Refresh() { arcs_.RefreshAll(effort_.Scope()); }
   void TakeOver(PathSearch& before);
 
-  // What a path has to be better than.
+  // The value that a path has to improve on.
   struct Target {
     double score = 0;                  // it must be lower
     const cost::Cost* tied = nullptr;  // if any: the scale must prefer the path to it

@@ -7,8 +7,8 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// What a path search left out, once the best selection of the rest is known: the later axes, and
-// untried tile shapes and policies, of all intervals or of those of the best plan.
+// The parts that a path search left out, once the best selection of the rest is known: the later
+// axes, and untried tile shapes and policies, of all intervals or of those of the best plan.
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -101,10 +101,10 @@ Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
       found.ending = Ending::kNone;
     if (step.outcome == Outcome::kConfirmed) found = {Ending::kFound, std::move(step.selection)};
   }
-  const bool has_widened = effort_.GetReach() != before.reach;
+  const bool has_widened = effort_.Scope() != before.scope;
   effort_.Restore(found.ending == Ending::kCutShort
                       ? before
-                      : SearchEffort::Limits{effort_.GetReach(), before.allowance});
+                      : SearchEffort::Limits{effort_.Scope(), before.allowance});
   if (found.ending == Ending::kCutShort && has_widened) Refresh();
   return found;
 }

@@ -147,11 +147,11 @@ std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& sin
 }
 
 std::optional<Selection> PathSearch::FindKnown() const {
-  std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
+  std::vector<Arc> arcs = arcs_.Known(effort_.Scope());
   PathLook look = PathLook::For(Context().scale, Context().stop);
   std::optional<Path> path = arcs_.FindBest(arcs, look);
   if (!path && look.IsCutShort()) {
-    arcs = arcs_.BestSingles(effort_.GetReach());
+    arcs = arcs_.BestSingles(effort_.Scope());
     PathLook unlimited;
     path = arcs_.FindBest(arcs, unlimited);
   }
@@ -182,7 +182,7 @@ std::optional<Selection> PathSearch::FindPrevious() {
     });
   }
   effort_.AddWork(RunOn(intervals, tasks));
-  std::vector<Arc> arcs = arcs_.Known(effort_.GetReach());
+  std::vector<Arc> arcs = arcs_.Known(effort_.Scope());
   std::erase_if(arcs, [](const Arc& arc) { return arc.cost.change > 0; });
   PathLook look = PathLook::For(Context().scale, Context().stop);
   const std::optional<Path> path = arcs_.FindBest(arcs, look);

@@ -38,7 +38,7 @@ struct SearchLimits {
 };
 
 // The intervals that a search considers.
-struct Reach {
+struct SearchScope {
   int most_operators = 0;     // except those that constraints hold together
   bool looks_at_kept = true;  // false: tensors kept on chip are left out for lack of effort
   bool may_keep = true;       // false: they are excluded, except required ones
@@ -52,7 +52,7 @@ struct Reach {
   bool HasCrossing(const LatticeInterval& interval) const {  // whatever the effort
     return interval.is_allowed && (may_keep || interval.is_at_home);
   }
-  friend bool operator==(const Reach&, const Reach&) = default;
+  friend bool operator==(const SearchScope&, const SearchScope&) = default;
 };
 
 class SearchEffort {
@@ -65,13 +65,13 @@ class SearchEffort {
         limits_{{.most_operators = most_operators, .later_axes = limits.later_axes},
                 limits.effort} {}
 
-  // The reach, and the effort after which it is reduced.
+  // The scope, and the effort after which it is reduced.
   struct Limits {
-    Reach reach;
+    SearchScope scope;
     std::optional<int64_t> allowance;
   };
   const Limits& Current() const { return limits_; }
-  const Reach& GetReach() const { return limits_.reach; }
+  const SearchScope& Scope() const { return limits_.scope; }
   void Restore(const Limits& limits) { limits_ = limits; }
 
   // The work so far, in tile shapes times operators, without results taken over; it only grows.
@@ -96,14 +96,14 @@ class SearchEffort {
     return true;
   }
 
-  // Reduces the reach if the effort is spent. Returns whether it did.
+  // Reduces the scope if the effort is spent. Returns whether it did.
   bool DrawBackIfSpent() {
     if (!limits_.allowance || effort_ <= *limits_.allowance) return false;
     effort_ = 0;
-    if (limits_.reach.most_operators > kUsualMostOperators) {
-      limits_.reach.most_operators = kUsualMostOperators;
+    if (limits_.scope.most_operators > kUsualMostOperators) {
+      limits_.scope.most_operators = kUsualMostOperators;
     } else {
-      limits_.reach.looks_at_kept = false;
+      limits_.scope.looks_at_kept = false;
       limits_.allowance.reset();
     }
     return true;
@@ -113,25 +113,25 @@ class SearchEffort {
   // then on. Returns false if nothing was excluded.
   bool Widen() {
     limits_.allowance.reset();
-    if (limits_.reach.most_operators == widest_ && limits_.reach.looks_at_kept) return false;
-    limits_.reach.most_operators = widest_;
-    limits_.reach.looks_at_kept = true;
+    if (limits_.scope.most_operators == widest_ && limits_.scope.looks_at_kept) return false;
+    limits_.scope.most_operators = widest_;
+    limits_.scope.looks_at_kept = true;
     return true;
   }
 
-  void KeepNothing() { limits_.reach.may_keep = false; }
-  void CutEveryAxis() { limits_.reach.later_axes = LaterAxes::kEvery; }
+  void KeepNothing() { limits_.scope.may_keep = false; }
+  void CutEveryAxis() { limits_.scope.later_axes = LaterAxes::kEvery; }
 
   // Tile shapes that were added because nothing fits.
   size_t Extended() const { return extended_; }
   void AddExtended(size_t shapes) { extended_ += shapes; }
 
-  // Continues with the reach of an earlier search.
+  // Continues with the scope of an earlier search.
   void ContinueFrom(const SearchEffort& before) {
-    const LaterAxes later_axes = limits_.reach.later_axes;
-    limits_.reach = before.limits_.reach;
-    limits_.reach.later_axes = later_axes;
-    limits_.reach.most_operators = std::min(widest_, before.limits_.reach.most_operators);
+    const LaterAxes later_axes = limits_.scope.later_axes;
+    limits_.scope = before.limits_.scope;
+    limits_.scope.later_axes = later_axes;
+    limits_.scope.most_operators = std::min(widest_, before.limits_.scope.most_operators);
     extended_ = before.extended_;
   }
 
@@ -143,7 +143,7 @@ class SearchEffort {
   std::optional<int64_t> most_work_;
   int widest_;
   Limits limits_;
-  int64_t effort_ = 0;  // since the last reduction of the reach
+  int64_t effort_ = 0;  // since the last reduction of the scope
   int64_t work_ = 0;
   int64_t milestone_ = kFirstMilestone;  // of work
   size_t extended_ = 0;

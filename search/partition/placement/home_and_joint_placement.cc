@@ -34,16 +34,16 @@ constexpr int64_t kLoweringBudget = 2'000;
 constexpr std::chrono::milliseconds kHomeGrace{200};
 
 base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::Engines& engines,
-                                 const base::Budget& budget, Lowering lowering,
+                                 const base::Budget& budget, PeakEffort effort,
                                  const base::Stop& stop) {
   allocate::AllocateOptions options;
   const bool hinted = std::any_of(
       problem.buffers.begin(), problem.buffers.end(),
       [](const problem::Buffer& each) { return each.hint.has_value() || each.offset.has_value(); });
-  options.minimize = !hinted || lowering == Lowering::kWithinBudget;
+  options.minimize = !hinted || effort == PeakEffort::kWithinBudget;
   if (hinted) options.capacity = problem.memories.front().capacity;
   options.budget.units =
-      lowering == Lowering::kLittle ? std::min(budget.units, kLoweringBudget) : budget.units;
+      effort == PeakEffort::kLittle ? std::min(budget.units, kLoweringBudget) : budget.units;
   options.stop = &stop;
   base::Expected<Result> result = allocate::Allocate(problem, nullptr, 0, engines, options);
   if (!result || result->allocation || result->status != problem::Status::kUnknown) return result;
@@ -76,7 +76,7 @@ Obstacle ObstacleIn(const problem::Problem& problem) {
 
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
-                                         Lowering lowering, const base::Stop& stop) {
+                                         PeakEffort effort, const base::Stop& stop) {
   HomePlacement placement;
   for (encoder::program::HomeProblem& home : problems) {
     base::Expected<Result> result = PlaceHome(home.problem, engines, budget, lowering, stop);
@@ -281,10 +281,10 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
     if (context.previous != nullptr) context.previous->AddHints(home);
     tiling::FixOffsets(constraints.PinsIn(home.problem.memories.front().name), home.problem);
   }
-  base::Expected<HomePlacement> homes =
-      PlaceHomes(std::move(home_problems), context.engines, context.budget,
-                 context.scale.LooksAtOffChipPeak() ? Lowering::kWithinBudget : Lowering::kLittle,
-                 context.stop);
+  base::Expected<HomePlacement> homes = PlaceHomes(
+      std::move(home_problems), context.engines, context.budget,
+      context.scale.LooksAtOffChipPeak() ? PeakEffort::kWithinBudget : PeakEffort::kLittle,
+      context.stop);
   if (!homes) return base::Unexpected(homes.error());
   if (!homes->reason.empty())
     return RefusedAtHome(homes->status, homes->reason, std::move(homes->obstacle));

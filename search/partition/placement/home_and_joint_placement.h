@@ -32,14 +32,14 @@ struct HomePlacement {
 
 // How much work may be spent on lowering the peaks of homes. No metric but the off-chip peak uses
 // them.
-enum class Lowering : uint8_t { kLittle, kWithinBudget };
+enum class PeakEffort : uint8_t { kLittle, kWithinBudget };
 
 // Places each Problem by itself: as low as the work allows or, with kLittle and if it has hints,
 // close to those. After a stop the remaining ones are tried for a short time. An error is an error
 // of the program.
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
-                                         Lowering lowering, const base::Stop& stop);
+                                         PeakEffort effort, const base::Stop& stop);
 
 // All subgraphs of a partition in program time, and one placement for them.
 

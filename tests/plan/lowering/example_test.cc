@@ -118,7 +118,7 @@ TEST(LoweringExample, PadsOfAWholeBufferAreWrittenOnce) {
   const Json lowered = JsonOf(execute::WholeWithPads());
   const Json& made = lowered.at("jobs").at(0).at("operands").at(1);
   EXPECT_EQ(made.at("tensor"), "m");
-  EXPECT_EQ(made.at("bordered"), true);
+  EXPECT_EQ(made.at("padded_around"), true);
   std::vector<Json> pads;
   for (const Json& tiles : lowered.at("classes")) {
     for (const Json& work : tiles.at("work")) {

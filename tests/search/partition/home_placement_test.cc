@@ -45,7 +45,7 @@ partition::placement::HomePlacement Place(encoder::program::HomeProblem home,
   const engines::canonical::CanonicalEngine canonical;
   base::Expected<partition::placement::HomePlacement> placement =
       partition::placement::PlaceHomes({std::move(home)}, {&greedy, &canonical}, {100'000},
-                                       partition::placement::Lowering::kLittle, stop);
+                                       partition::placement::PeakEffort::kLittle, stop);
   EXPECT_TRUE(placement.has_value());
   return *std::move(placement);
 }

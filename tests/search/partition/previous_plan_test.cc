@@ -65,7 +65,7 @@ TEST(PreviousPlan, OfTheSameNetworkStaysAsItIs) {
     ++checked;
     const plan::Plan second = PlanAfter(&*first->plan, graph, profile, "latency");
     const plan::files::Difference difference = plan::files::FindDifference(*first->plan, second);
-    EXPECT_TRUE(difference.stretches.empty());
+    EXPECT_TRUE(difference.parts.empty());
     EXPECT_TRUE(difference.shifts.empty());
     EXPECT_EQ(second.kept, first->plan->kept);
     const size_t all = second.subgraphs.size();
@@ -92,7 +92,7 @@ TEST(PreviousPlan, KeepsWhatIsPrefetched) {
   ASSERT_TRUE(second && second->plan);
   const plan::files::Difference difference =
       plan::files::FindDifference(*first->plan, *second->plan);
-  EXPECT_TRUE(difference.stretches.empty());
+  EXPECT_TRUE(difference.parts.empty());
   EXPECT_TRUE(difference.shifts.empty());
   const size_t buffers =
       first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
@@ -125,7 +125,7 @@ TEST(PreviousPlan, DecidesBetweenPlansOfEqualScore) {
     ASSERT_TRUE(old && old->plan);
     ASSERT_EQ(old->plan->score, usual.score);
     const plan::Plan plan = PlanAfter(&*old->plan, graph, profile);
-    EXPECT_TRUE(plan::files::FindDifference(*old->plan, plan).stretches.empty()) << cut;
+    EXPECT_TRUE(plan::files::FindDifference(*old->plan, plan).parts.empty()) << cut;
     EXPECT_EQ(plan.kept, old->plan->kept);
   }
 }

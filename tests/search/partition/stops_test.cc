@@ -304,7 +304,7 @@ TEST(Stops, EndAJudgementAtEachPoll) {
                            .refutation.has_value();
   ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
     options.stop = &stop;
-    const plan::verify::infeasibility::Judgement judgement =
+    const plan::verify::infeasibility::RefutationResult judgement =
         partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options);
     if (judgement.refutation) {
       EXPECT_TRUE(refuted);

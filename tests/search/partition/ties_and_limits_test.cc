@@ -200,6 +200,33 @@ TEST(Limits, OfARatioAreSoughtByTheRatioItself) {
   EXPECT_NE(found->status, problem::Status::kOptimal);
 }
 
+// If a peak is minimised, the least latency within the same limits is searched first. Here it is
+// the only search that finds a plan.
+TEST(Limits, OfPeaksAreSoughtWithoutLeastPeaks) {
+  const graph::Graph network = NetworkIn(kDetector);
+  const hw_profiles::Profile profile = ProfileIn("hw_profiles/edge_npu_64kib.yaml");
+  const auto fast = Search(kDetector, "hw_profiles/edge_npu_64kib.yaml", Least("latency"));
+  ASSERT_TRUE(fast.plan);
+  partition::answer::PartitionOptions options;
+  options.objective =
+      Least("peak", {{"latency", static_cast<double>(fast.plan->totals.latency_cycles)},
+                     {"peak", static_cast<double>(fast.plan->totals.peak_bytes)}});
+  options.engines = TestEngines();
+  const partition::SearchFunction search = [&](const graph::Graph& graph,
+                                               const partition::answer::PartitionOptions& asked)
+      -> base::Expected<partition::answer::PartitionResult> {
+    const bool is_quick =
+        asked.objective.weights.contains("latency") && asked.objective.limits.size() == 2;
+    if (!is_quick) return partition::answer::PartitionResult();
+    return partition::SearchPartition(graph, profile, asked);
+  };
+  const auto found = partition::SearchForLimits(network, profile, options, search);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_LE(found->plan->totals.peak_bytes, fast.plan->totals.peak_bytes);
+  EXPECT_EQ(found->plan->objective.weights, options.objective.weights);
+  EXPECT_NE(found->status, problem::Status::kOptimal);
+}
+
 // A search with limits has a share of the time. Here the first one ends with it, and with a plan of
 // single operators.
 TEST(Limits, LeaveNoTimeUnused) {

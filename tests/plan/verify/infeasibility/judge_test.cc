@@ -43,7 +43,7 @@ hw_profiles::Memory& TileMemoryOf(Plan& question) {
 }
 
 TEST(Judge, DoesNotRefuseWhatHasAPlan) {
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(Question(), Prove, kNever);
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("combination of subgraphs"));
@@ -52,7 +52,7 @@ TEST(Judge, DoesNotRefuseWhatHasAPlan) {
 TEST(Judge, SeesAnOperatorThatFitsNowhere) {
   Plan question = Question();
   TileMemoryOf(question).capacity_bytes = 40;
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
 }
@@ -61,7 +61,7 @@ TEST(Judge, SeesConstantsThatOverflowTheirHome) {
   Plan question = Question();
   const int home = hw_profiles::LayoutOf(question.profile, base::TensorRole::kConstant).home;
   question.profile.memories[static_cast<size_t>(home)].capacity_bytes = 100;
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("constants and states take"));
@@ -84,7 +84,7 @@ TEST(Judge, SeesInputsAndOutputsThatOverflowTheirHome) {
     question.profile.memories.push_back(store);
     question.profile.links.push_back(link);
     question.profile.roles[static_cast<size_t>(role)].home = link.second;
-    const verify::infeasibility::Judgement judgement =
+    const verify::infeasibility::RefutationResult judgement =
         verify::infeasibility::Judge(question, NoProof, kNever);
     ASSERT_TRUE(judgement.refutation) << judgement.gap;
     EXPECT_THAT(judgement.refutation->argument, HasSubstr("take 64 bytes of memory 'store'"));
@@ -98,7 +98,7 @@ TEST(Judge, RefutesHomesInNetworksOfAnySize) {
     if (!tensor.constant) tensor.shape = {1, 1, 1, int64_t{1} << 56};
   }
   for (hw_profiles::RoleLayout& role : question.profile.roles) role.channel_block = 1 << 10;
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("network inputs take"));
@@ -108,7 +108,7 @@ TEST(Judge, RefutesHomesInNetworksOfAnySize) {
 TEST(Judge, SeesLimitsThatNoPlanKeeps) {
   Plan question = Question();
   question.objective.limits = {{"macs", 2 * 4 * 4 * 9 * 16 - 1}};
-  verify::infeasibility::Judgement judgement =
+  verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation) << judgement.gap;
   EXPECT_THAT(judgement.refutation->argument, HasSubstr("macs 4608 at least"));
@@ -128,7 +128,7 @@ TEST(Judge, AddsUpAlongThePath) {
     (verify::infeasibility::Judge(question, NoProof, kNever).refutation ? refused : open) = middle;
   }
   question.objective.limits = {{"latency", static_cast<double>(refused)}};
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, NoProof, kNever);
   ASSERT_TRUE(judgement.refutation);
   EXPECT_GT(judgement.refutation->configs, 0);
@@ -204,10 +204,10 @@ Plan Misaligned() {
 }
 
 TEST(Judge, NeedsAProofWhereTheBytesFit) {
-  const verify::infeasibility::Judgement without =
+  const verify::infeasibility::RefutationResult without =
       verify::infeasibility::Judge(Misaligned(), NoProof, kNever);
   EXPECT_FALSE(without.refutation);
-  const verify::infeasibility::Judgement with =
+  const verify::infeasibility::RefutationResult with =
       verify::infeasibility::Judge(Misaligned(), Prove, kNever);
   ASSERT_TRUE(with.refutation) << with.gap;
   EXPECT_FALSE(with.refutation->proofs.empty());
@@ -226,7 +226,7 @@ TEST(Judge, BelievesNoForgedProof) {
   };
   Plan question = Misaligned();
   question.network = TwoConvs(8);
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(question, reused, kNever);
   for (const verify::infeasibility::PlacementProof& proof :
        judgement.refutation.value_or(verify::infeasibility::Refutation()).proofs)
@@ -234,7 +234,7 @@ TEST(Judge, BelievesNoForgedProof) {
 }
 
 TEST(Judge, GivesUpBeyondItsEffort) {
-  const verify::infeasibility::Judgement judgement =
+  const verify::infeasibility::RefutationResult judgement =
       verify::infeasibility::Judge(Misaligned(), Prove, kNever, {.work = 10, .proofs = 10});
   EXPECT_FALSE(judgement.refutation);
   EXPECT_THAT(judgement.gap, HasSubstr("more tiles and policies"));
