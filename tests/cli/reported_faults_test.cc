@@ -90,6 +90,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
                  " --limit peak=53856,latency=29780 --timeout 1",
                  10, "unknown"},
+        Reported{"LimitsThatOneTileKeeps",
+                 "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
+                 " --limit peak=53856,latency=63663",
+                 0, "optimal, checked; score 63 663"},
         Reported{"OrdersThatWereNotTried2049",
                  "plan faults/m2049.onnx --hw faults/m2049.hw.yaml --floats-as int8 --budget 1000"
                  " --timeout 1",

@@ -79,7 +79,7 @@ base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProbl
                                          PeakEffort effort, const base::Stop& stop) {
   HomePlacement placement;
   for (encoder::program::HomeProblem& home : problems) {
-    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, lowering, stop);
+    base::Expected<Result> result = PlaceHome(home.problem, engines, budget, effort, stop);
     if (!result) return base::Unexpected(result.error());
     if (!result->allocation) {
       placement.status = result->status;
