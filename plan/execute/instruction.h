@@ -48,8 +48,8 @@ struct Place {
   int64_t base = 0;             // cell of the first element held
   int64_t element_cells = 1;    // cells of one element, side by side
   std::vector<AxisPlace> axes;  // of the tensor
-  bool padded_around =
-      false;            // pads stand around all of it, whatever part is written: a whole buffer
+  // Pads stand around all of it, whatever part is written: a whole buffer.
+  bool padded_around = false;
   std::string refusal;  // why it may not be touched so, in words; empty if it may
 };
 

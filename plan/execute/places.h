@@ -49,8 +49,8 @@ std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
 int64_t PositionOf(const AxisPlace& axis, int64_t index);
 
 // A box that is written, and pads: those adjacent to it on each side where it ends with the place,
-// even if it is empty there; those of a rolling buffer with the first row of all; of one that is
-// padded place, all in its rows and columns along the axes that have any.
+// even if it is empty there; those of a rolling buffer with the first row of all; those of a place
+// that is padded around, all in its rows and columns along the axes that have any.
 ElementSet WithPads(const Place& place, const Box& box);
 
 class Places {

@@ -134,19 +134,19 @@ std::optional<HomeLocation> FindAtHome(const Plan& plan, const execute::Contents
   for (const Home& home : plan.homes) {
     const auto found = std::find(home.tensors.begin(), home.tensors.end(), tensor);
     if (found == home.tensors.end()) continue;
-    HomeLocation layout;
-    layout.memory = home.memory;
-    layout.address =
+    HomeLocation location;
+    location.memory = home.memory;
+    location.address =
         home.allocation.offsets[static_cast<size_t>(found - home.tensors.begin())] * per_byte;
-    layout.table =
-        layout.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
+    location.table =
+        location.address + base::BytesOf(facts.type, graph::ElementsOf(facts.shape)) * per_byte;
     const bool in_order = facts.constant || !plan::MeaningOf(facts.shape.size(), 0);
-    layout.strides =
+    location.strides =
         in_order ? RowMajor(facts.shape, element)
                  : execute::StridesOf(
                        facts.shape, hw_profiles::LayoutOf(plan.profile, verify::RoleAtHome(facts)),
                        element, per_byte);
-    return layout;
+    return location;
   }
   return std::nullopt;
 }

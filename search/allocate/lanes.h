@@ -76,10 +76,10 @@ class Lane {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
     bool reserve = false;  // used if all engines before it refuse, or if the Problem is small
-    bool auxiliary =
-        false;  // used only on the way down from a peak; otherwise it belongs to another lane
-    bool improver =
-        false;  // refutes nothing: lowers a known peak, and is called late if there is none
+    // Used only on the way down from a peak; otherwise it belongs to another lane.
+    bool auxiliary = false;
+    // Refutes nothing: lowers a known peak, and is called late if there is none.
+    bool improver = false;
   };
   static constexpr int64_t kNodesPerConflict = 128;
 

@@ -181,9 +181,9 @@ struct RestrictionBytes {
 };
 
 RestrictionBytes BytesOfRestrictions(const Problem& problem) {
-  RestrictionBytes reach;
-  ForEachRestriction(problem, [&](const auto& form) { reach(form); });
-  return reach;
+  RestrictionBytes bytes;
+  ForEachRestriction(problem, [&](const auto& form) { bytes(form); });
+  return bytes;
 }
 
 // A period: shifting a buffer by a multiple of it, together with all buffers at fixed distances,
@@ -366,9 +366,9 @@ Bytes Roomy(const Query& query, int memory) {
   Bytes room = 0;
   for (const problem::Reserved& reserved : home.reserved) room = std::max(room, reserved.range.end);
   for (const Bank& bank : home.banks) room = std::max(room, bank.range.end);
-  const RestrictionBytes reach = BytesOfRestrictions(problem);
-  room = std::max(room, reach.end);
-  Bytes stack = SlackOf(problem, memory, reach.slack);
+  const RestrictionBytes bytes = BytesOfRestrictions(problem);
+  room = std::max(room, bytes.end);
+  Bytes stack = SlackOf(problem, memory, bytes.slack);
   Bytes buffers = 0;
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.memory != memory) continue;
@@ -376,7 +376,7 @@ Bytes Roomy(const Query& query, int memory) {
     stack = SaturatingAdd(stack, buffer.size);
     ++buffers;
   }
-  stack = SaturatingAdd(stack, SaturatingMul(buffers + 1, PeriodOf(problem, memory, reach.period)));
+  stack = SaturatingAdd(stack, SaturatingMul(buffers + 1, PeriodOf(problem, memory, bytes.period)));
   return SaturatingAdd(room, problem.rules.empty() ? stack : SaturatingMul(2, stack));
 }
 

@@ -6,6 +6,8 @@
 #include "random_graph.h"
 #include "small_machine.h"
 #include "tessera/base/saturating.h"
+#include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/residency.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/tests/search/cost/simulate.h"
 
@@ -196,6 +198,19 @@ TEST(LowerBound, CountsConstantsThatCannotArriveBeforeTheirTurn) {
   }
   EXPECT_LT(cost::LowerBound(graph, WithTileMemoryOf(1 << 20, 4), {0, 3}).latency_cycles,
             before + kLateConstants / 8);
+}
+
+TEST(LowerBound, OfTheJudgeLeavesTheTileMemoryToConstants) {
+  const graph::Graph graph = LargeMapsThenLargeConstants(65);
+  const auto latency = [&](int64_t capacity) {
+    plan::Plan question;
+    question.network = graph;
+    question.profile = WithTileMemoryOf(capacity, 4);
+    return plan::verify::infeasibility::LeastMetrics(question, plan::verify::FindUsers(graph))
+        .latency_cycles;
+  };
+  EXPECT_EQ(latency(0) - latency(1000), 1000 / 4);
+  EXPECT_LT(latency(1 << 20), latency(0) - kLateConstants / 8);
 }
 
 // Most of the first map is not needed for the late operators, and may be made behind them.

@@ -137,6 +137,23 @@ TEST(OffChipPeak, OfTensorsThatShareBytesIsOptimalAtItsBoundAlone) {
   EXPECT_EQ(refused->status, problem::Status::kInfeasible);
 }
 
+// The home holds the tensors of the fastest plan whole, not those of all plans. By tiles more plans
+// may fit.
+TEST(OffChipPeak, OfWholeTensorsProvesNothingOfSharingWhereHomesAreSmall) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized, 100);
+  partition::answer::PartitionOptions options = Asking(Minimise("latency"));
+  const auto fastest = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(fastest && fastest->plan);
+  profile.memories.front().capacity_bytes = HomePeakOf(*fastest->plan);
+  const auto whole = partition::SearchPartition(Chain(3), profile, options);
+  options.off_chip = plan::OffChip::kTileAware;
+  const auto shared = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(whole && whole->plan && shared && shared->plan);
+  EXPECT_EQ(whole->status, problem::Status::kOptimal);
+  ASSERT_GT(shared->plan->score, shared->plan->bound);
+  EXPECT_EQ(shared->status, problem::Status::kFeasible);
+}
+
 // A limit that the plan without it keeps changes neither the plan nor what is proven of it. Below
 // the bound there is none, whatever shares bytes.
 TEST(OffChipPeak, LimitsOfTensorsThatShareBytesLoseNoPlan) {
@@ -178,6 +195,11 @@ TEST(OffChipPeak, IsNotProvenByAddressesThatNoEngineProved) {
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->score, 96 + 56 + 21);
   EXPECT_EQ(found->status, problem::Status::kFeasible);
+  options.objective = AtMost(56 + 84 + 21);
+  const auto limited = plan();
+  ASSERT_TRUE(limited) << base::Format(limited.error());
+  EXPECT_FALSE(limited->plan);
+  EXPECT_EQ(limited->status, problem::Status::kUnknown);
 }
 
 // The next value of a state lies at home from the subgraph on that makes it, not before.
