@@ -216,6 +216,19 @@ TEST(Stops, EndRelatedSearchesAtEachPoll) {
   EXPECT_GE(CutOffEverywhere(faults("order_of_outputs"), peak), kLeastRuns);
 }
 
+// The first of the searches has no limit. Its layer-by-layer plan exceeds the limit.
+TEST(Stops, ClaimNoBaselineBeyondTheLimitOfTheMinimizedMetric) {
+  for (const uint64_t seed : {9, 13, 16}) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Subject subject = AnySubject(seed, {2, 4}, {120, 400});
+    partition::answer::PartitionOptions options = KeepingWherePossible(Minimise("peak"));
+    const auto least = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(least && least->plan);
+    options.objective.limits["peak"] = static_cast<double>(least->plan->totals.peak_bytes);
+    EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
+  }
+}
+
 TEST(Stops, EndASearchWhereNothingFitsAtEachPoll) {
   for (const int64_t bytes : {16, 40, 60}) {
     SCOPED_TRACE(bytes);
