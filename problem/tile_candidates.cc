@@ -6,6 +6,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/rule_definition.h"
@@ -151,11 +154,109 @@ class Folder {
   bool alone_ = false;  // the rule has one item
 };
 
+// Replaces rules about windows, if there are no others. Of a memory whose buffers all have one
+// window, the rest is reserved. In a memory without banks, the ends of the windows cut it into
+// banks, and each buffer is allowed those of its window:
+//
+//     a in [0, 8), b in [4, 12), c anywhere     | bank 0 | bank 1 | bank 2 |
+//     a: banks 0 and 1, b: banks 1 and 2        0        4        8       12
+class WindowFolder {
+ public:
+  WindowFolder(Problem& problem, Bytes capacity) : problem_(problem), capacity_(capacity) {}
+
+  // Changes nothing if one of the rules cannot be replaced.
+  void Run() {
+    if (!std::all_of(problem_.rules.begin(), problem_.rules.end(), IsWindow)) return;
+    windows_.assign(problem_.buffers.size(), std::nullopt);
+    for (const Rule& rule : problem_.rules) {
+      for (const int buffer : rule.buffers) Narrow(buffer, rule.requirement.window);
+    }
+    Problem before = problem_;
+    for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
+      if (Reserve(memory) || CutIntoBanks(memory)) continue;
+      problem_ = std::move(before);
+      return;
+    }
+    problem_.rules.clear();
+  }
+
+ private:
+  static bool IsWindow(const Rule& rule) {
+    return rule.requirement.kind == RequirementKind::kWindow && rule.sizes.HoldsAll();
+  }
+
+  static bool IsAboutBanks(const Relation& relation) {
+    return relation.kind == RelationKind::kSameBank ||
+           relation.kind == RelationKind::kDifferentBank;
+  }
+
+  void Narrow(int buffer, const AddressRange& window) {
+    std::optional<AddressRange>& own = windows_[static_cast<size_t>(buffer)];
+    const Bytes capacity = CapacityOf(problem_.buffers[static_cast<size_t>(buffer)].memory);
+    if (!own) own = AddressRange{0, capacity};
+    own->begin = std::max(own->begin, window.begin);
+    own->end = std::min(own->end, window.end);
+  }
+
+  Bytes CapacityOf(int memory) const {
+    return memory == 0 ? capacity_ : problem_.memories[static_cast<size_t>(memory)].capacity;
+  }
+
+  // Whether all buffers of the memory have the same window, which is not empty, or none has one.
+  bool Reserve(size_t memory) {
+    std::optional<std::optional<AddressRange>> common;
+    for (size_t i = 0; i < windows_.size(); ++i) {
+      if (problem_.buffers[i].memory != static_cast<int>(memory)) continue;
+      if (common && *common != windows_[i]) return false;
+      common = windows_[i];
+    }
+    if (!common || !*common) return true;
+    const AddressRange window = **common;
+    if (window.begin >= window.end) return false;
+    std::vector<Reserved>& reserved = problem_.memories[memory].reserved;
+    if (window.begin > 0) reserved.push_back({{0, window.begin}, {}});
+    const Bytes capacity = CapacityOf(static_cast<int>(memory));
+    if (window.end < capacity) reserved.push_back({{window.end, capacity}, {}});
+    return true;
+  }
+
+  bool CutIntoBanks(size_t memory) {
+    std::vector<Bank>& banks = problem_.memories[memory].banks;
+    const std::vector<Relation>& relations = problem_.relations;
+    if (!banks.empty() || std::any_of(relations.begin(), relations.end(), IsAboutBanks))
+      return false;
+    std::set<Bytes> ends;
+    for (size_t i = 0; i < windows_.size(); ++i) {
+      if (problem_.buffers[i].memory != static_cast<int>(memory) || !windows_[i]) continue;
+      if (windows_[i]->begin >= windows_[i]->end) return false;
+      ends.insert({windows_[i]->begin, windows_[i]->end});
+    }
+    for (auto end = std::next(ends.begin()); end != ends.end(); ++end)
+      banks.push_back({.name = {}, .range = {*std::prev(end), *end}, .ports = {}});
+    for (size_t i = 0; i < windows_.size(); ++i) {
+      Buffer& buffer = problem_.buffers[i];
+      if (buffer.memory != static_cast<int>(memory)) continue;
+      buffer.span = windows_[i] ? Span::kContiguous : Span::kAny;
+      for (size_t bank = 0; windows_[i] && bank < banks.size(); ++bank) {
+        if (Intersect(banks[bank].range, *windows_[i]))
+          buffer.allowed_banks.push_back(static_cast<int>(bank));
+      }
+    }
+    return true;
+  }
+
+  Problem& problem_;
+  Bytes capacity_;
+  std::vector<std::optional<AddressRange>> windows_;  // of each buffer
+};
+
 }  // namespace
 
-Problem FoldRules(const Problem& problem, const Ladder* ladder) {
+Problem FoldRules(const Problem& problem, const Ladder* ladder, std::optional<Bytes> capacity) {
   if (problem.rules.empty()) return problem;
   Problem folded = Folder(problem, ladder).Run();
+  if (!folded.rules.empty())
+    WindowFolder(folded, capacity.value_or(problem.memories[0].capacity)).Run();
   // Sizes rounded up to huge alignments may add up to more than a problem may hold.
   const bool sound =
       !CheckWellFormed(folded) && (ladder == nullptr || !CheckWellFormed(folded, *ladder));

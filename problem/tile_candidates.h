@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,12 @@ bool ShrinkingIsSafe(const Problem& problem);
 // The problem with the sizes of one candidate. All else is unchanged.
 Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate);
 
-// An equivalent problem (the same allocations) with fewer rules. A rule that has the effect of an
-// alignment, allowed banks or a relation on every candidate is replaced by it, so that engines
-// without support for rules refuse less often. `ladder` may be null. Both are well formed, and so
-// is the result. Cost: O(rules * buffers * candidates).
-Problem FoldRules(const Problem& problem, const Ladder* ladder);
+// An equivalent problem (the same allocations within the capacity) with fewer rules. A rule that
+// has the effect of an alignment, allowed banks, reserved ranges or a relation on every candidate
+// is replaced by it, so that engines without support for rules refuse less often. `ladder` may be
+// null. `capacity` is the greatest of memories[0] that will be asked for; nullopt: its own. Both
+// are well formed, and so is the result. Cost: O(rules * buffers * candidates).
+Problem FoldRules(const Problem& problem, const Ladder* ladder,
+                  std::optional<Bytes> capacity = std::nullopt);
 
 }  // namespace tessera::problem

@@ -82,12 +82,14 @@ class Portfolio {
                           ? std::optional(AtCandidate(problem, ladder->candidates[candidate]))
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
-        folded_(problem.rules.empty() ? std::nullopt : std::optional(FoldRules(problem, ladder))),
-        folded_at_candidate_(problem.rules.empty() ? std::nullopt
-                                                   : std::optional(FoldRules(sized_, nullptr))),
+        capacity_(CapacityFor(options.capacity)),
+        folded_(problem.rules.empty() ? std::nullopt
+                                      : std::optional(FoldRules(problem, ladder, capacity_))),
+        folded_at_candidate_(problem.rules.empty()
+                                 ? std::nullopt
+                                 : std::optional(FoldRules(sized_, nullptr, capacity_))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
-        capacity_(CapacityFor(options.capacity)),
         granularity_(GranularityOf(Bounded())),
         first_slice_(kFirstSlice +
                      kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
@@ -340,12 +342,12 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
+  Bytes capacity_;
   std::optional<Problem>
       folded_;  // the Problem with fewer rules that the engines get, if there are rules
   std::optional<Problem> folded_at_candidate_;  // the same with the sizes of the candidate
   const AllocateOptions& options_;
   const base::Stop& stop_;
-  Bytes capacity_;
   Bytes granularity_;
   int64_t first_slice_;
   Bytes bound_ = 0;     // no allocation has a lower peak

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
 #include "tessera/encoder/formulation/encoded_session.h"
@@ -16,7 +18,7 @@
 #include "tessera/problem/validator.h"
 
 // Moving along a ladder: an open session answers like a fresh one, in any order, and adds only
-// clauses about sizes.
+// clauses about sizes. And rules that are folded away allow the same allocations.
 namespace tessera::encoder {
 namespace {
 
@@ -226,6 +228,63 @@ TEST(LadderClauses, ASmallerCapacityAddsOneClauseABuffer) {
   session.Solve(0, 100, {}, stop);
   expected[static_cast<size_t>(formulation::Topic::kCapacity)] += 4;
   EXPECT_EQ(session.Counts(), expected);
+}
+
+void RemoveBanks(Problem& problem) {
+  problem::Memory& memory = problem.memories[0];
+  memory.banks.clear();
+  memory.modes.clear();
+  memory.transitions.reset();
+  memory.bank_sets.clear();
+  for (problem::Buffer& buffer : problem.buffers) {
+    if (buffer.memory == 0) buffer.allowed_banks.clear();
+  }
+}
+
+// Adds one or two rules about windows, for all buffers of memories[0] or for some.
+void DrawWindows(base::Random& random, Problem& problem) {
+  std::erase_if(problem.rules, [](const problem::Rule& rule) {
+    return rule.requirement.kind != problem::RequirementKind::kWindow;
+  });
+  const Bytes capacity = problem.memories[0].capacity;
+  for (int64_t count = random.Uniform(1, 2); count > 0; --count) {
+    problem::Rule rule;
+    rule.requirement.kind = problem::RequirementKind::kWindow;
+    rule.requirement.window.begin = random.Uniform(0, capacity / 3);
+    rule.requirement.window.end = random.Uniform(capacity / 2, capacity + 4);
+    const bool all = random.Chance(0.5);
+    for (int i = 0; i < static_cast<int>(problem.buffers.size()); ++i) {
+      const bool is_there = problem.buffers[static_cast<size_t>(i)].memory == 0;
+      if (is_there && (all || random.Chance(0.5))) rule.buffers.push_back(i);
+    }
+    if (!rule.buffers.empty()) problem.rules.push_back(std::move(rule));
+  }
+}
+
+// The capacity may exceed that of the Problem.
+TEST(FoldedWindows, AllowTheSameAllocations) {
+  int reserved = 0;
+  int banks = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    base::Random random(seed);
+    Problem problem = DrawProblem(random);
+    if (random.Chance(0.5)) RemoveBanks(problem);
+    DrawWindows(random, problem);
+    const Bytes capacity = problem.memories[0].capacity + random.Uniform(0, 3);
+    const Problem folded = FoldRules(problem, nullptr, capacity);
+    const auto before = Enumerate(problem, capacity);
+    const auto after = Enumerate(folded, capacity);
+    ASSERT_EQ(before.has_value(), after.has_value());
+    if (before) {
+      EXPECT_EQ(before->offsets, after->offsets);
+    }
+    if (problem.rules.empty() || !folded.rules.empty()) continue;
+    const bool cut = folded.memories[0].banks.size() > problem.memories[0].banks.size();
+    ++(cut ? banks : reserved);
+  }
+  EXPECT_GE(reserved, 150);
+  EXPECT_GE(banks, 60);
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/program.h"
+#include "tessera/problem/structure.h"
+#include "tessera/problem/validator.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
@@ -36,6 +40,14 @@ void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
     return;
   }
   choice.verdict = VerdictOf(expanded_->tiles->Decide(choice.candidate, stop));
+  if (choice.verdict == ChoiceStatus::kGivenUp) {
+    const problem::Problem problem = expanded_->tiles->ProblemOf(choice.candidate);
+    if (std::optional<problem::Result> before = PlacedBefore(choice, problem)) {
+      choice.verdict = ChoiceStatus::kFits;
+      choice.allocation = std::move(before->allocation);
+      choice.peak_bytes = *before->peak;
+    }
+  }
   expanded_->solves = expanded_->tiles->Solves();
   TakeAnswers();
   Release(context_->stop);
@@ -50,11 +62,35 @@ void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
       problem, minimize, IsSingle() ? context_->LeastBudget() : context_->budget, stop);
   ++expanded_->solves;
   if (!result && !expanded_->fault) expanded_->fault = result.error();
+  if (result && result->status != problem::Status::kInfeasible) {
+    std::optional<problem::Result> before = PlacedBefore(choice, problem);
+    if (before && (!result->allocation || *before->peak < *result->peak))
+      result = *std::move(before);
+  }
   choice.verdict = result ? VerdictOf(result->status) : ChoiceStatus::kGivenUp;
   if (choice.verdict != ChoiceStatus::kFits) return;
   choice.exact = !minimize || result->status == problem::Status::kOptimal;
   choice.allocation = std::move(result->allocation);
   SetPeak(choice, *result->peak);
+}
+
+// The placement of the choice in the previous plan, if it is a placement of this problem. What was
+// placed before is not lost when a limit ends the engines' work.
+std::optional<problem::Result> IntervalChoices::PlacedBefore(
+    const Choice& choice, const problem::Problem& problem) const {
+  if (context_->previous == nullptr) return std::nullopt;
+  const std::span<const encoder::program::BufferUse> buffers =
+      expanded_->tiles->CandidatesOf(choice.candidate).program.buffers;
+  std::optional<std::vector<problem::Bytes>> offsets = context_->previous->OffsetsOf(
+      expanded_->tiles->Candidates()[choice.candidate].choice, buffers);
+  if (!offsets) return std::nullopt;
+  problem::Result before;
+  before.allocation = {.offsets = *std::move(offsets), .modes = problem::ConstantModes(problem)};
+  if (!problem::Validate(problem, *before.allocation, context_->Room(), 1).empty())
+    return std::nullopt;
+  before.status = problem::Status::kFeasible;
+  before.peak = problem::PeakOf(problem, *before.allocation);
+  return before;
 }
 
 void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {

@@ -107,6 +107,10 @@ class IntervalChoices {
   // tiles in total.
   void ExpandInHaste();
 
+  // After a stop, if the choice of the previous plan is not known to fit: tries its tile and its
+  // policy, with their placement there. If that fits, it is the only choice from then on.
+  void ExpandAsBefore();
+
   // Determines which choices bounds exclude, and adds further ones that a ShapeSearch then selects.
   // If there were no choices, those that do not fit are added. Indices of choices change. If
   // encoder::BuildCandidates refuses, there are no choices and a refusal. Must be expanded before.
@@ -266,6 +270,7 @@ class IntervalChoices {
   Range EveryPolicy() const { return {0, expanded_->policies.size()}; }
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::tiling::TileShape> FirstShapes();
+  bool FindsBefore();
   bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles);
   double ChangeOf(const Choice& choice) const;
   tiling::ShapeSearch::Rate RateOf(const Choice& choice) const;
@@ -304,6 +309,8 @@ class IntervalChoices {
   bool AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop);
   void Refine(const base::Stop& stop);
   void DecideByPeak(Choice& choice, const base::Stop& stop);
+  std::optional<problem::Result> PlacedBefore(const Choice& choice,
+                                              const problem::Problem& problem) const;
   void SetPeak(Choice& choice, problem::Bytes peak) const;
   void SetOffChipPeak(cost::Cost& cost) const;
   void TakeAnswers();

@@ -161,6 +161,19 @@ std::optional<Bytes> PreviousPlan::AddressOf(std::span<const Interval> intervals
   return found == addresses_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<std::vector<Bytes>> PreviousPlan::OffsetsOf(
+    const encoder::program::SubgraphChoice& choice,
+    std::span<const encoder::program::BufferUse> buffers) const {
+  if (ChangeOf(choice) > 0) return std::nullopt;
+  std::vector<Bytes> offsets;
+  for (const encoder::program::BufferUse& buffer : buffers) {
+    const std::optional<Bytes> address = AddressOf({&choice.interval, 1}, buffer);
+    if (!address) return std::nullopt;
+    offsets.push_back(*address);
+  }
+  return offsets;
+}
+
 void PreviousPlan::AddHints(std::span<const encoder::program::SubgraphChoice> choices,
                             encoder::program::Program& program) const {
   std::vector<Interval> intervals;

@@ -51,6 +51,12 @@ class PreviousPlan {
   double LeastChange(graph::Interval interval, const std::vector<int>& kept) const;
   double ChangeOf(const encoder::program::SubgraphChoice& choice) const;
 
+  // The old addresses of the buffers of one subgraph, if it has the tile and the policy that it had
+  // in the old plan, and every buffer existed there.
+  std::optional<std::vector<problem::Bytes>> OffsetsOf(
+      const encoder::program::SubgraphChoice& choice,
+      std::span<const encoder::program::BufferUse> buffers) const;
+
   // Gives buffers of the program that also exist in the old plan their old addresses as hints; the
   // same for tensors at home.
   void AddHints(std::span<const encoder::program::SubgraphChoice> choices,

@@ -318,16 +318,44 @@ void IntervalChoices::ReleaseHeld() {
 }
 
 // Finds a choice that fits in little time, for a subgraph of the first plan that had none when a
-// stop came. First the shapes that a search begins with; all others only if none of those fits, and
-// further axes only if none at all fits.
+// stop came. First that of a previous plan, then the shapes that a search begins with; all others
+// only if none of those fits, and further axes only if none at all fits.
 void IntervalChoices::ExpandInHaste() {
   expanded_ = std::make_unique<Expanded>(Grid(Cut()));
   expanded_->formulated = true;
   expanded_->lost_shapes = true;
-  if (FindsOneThatFits(FirstShapes()) || FindsOneThatFits(expanded_->shapes.Rest(kFewShapes)) ||
-      has_every_axis_)
+  if (FindsBefore() || FindsOneThatFits(FirstShapes()) ||
+      FindsOneThatFits(expanded_->shapes.Rest(kFewShapes)) || has_every_axis_)
     return;
   if (!FindsOneThatFits(TakeEveryAxis())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
+}
+
+void IntervalChoices::ExpandAsBefore() {
+  std::unique_ptr<Expanded> others = std::move(expanded_);
+  expanded_ = std::make_unique<Expanded>(Grid(Cut()));
+  expanded_->formulated = true;
+  expanded_->lost_shapes = true;
+  if (!FindsBefore() && others) expanded_ = std::move(others);
+}
+
+// Whether the tile and the policy of the previous plan fit, without a query to an engine.
+bool IntervalChoices::FindsBefore() {
+  const graph::tiling::TileShape* tile =
+      context_->previous == nullptr ? nullptr : context_->previous->TileOf(interval_);
+  if (tile == nullptr || encoder::program::CheckWellFormed(context_->graph, interval_, *tile))
+    return false;
+  const base::Stop never;
+  AddShapes({*tile}, never);
+  expanded_->configs.reset();
+  base::Stop ended;
+  ended.Request();
+  for (size_t i = 0; i < expanded_->choices.size(); ++i) {
+    if (ChangeOf(expanded_->choices[i]) > 0) continue;
+    Decide(i, ended);
+    if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;
+    expanded_->choices[i].verdict = ChoiceStatus::kOpen;  // no engine was asked
+  }
+  return false;
 }
 
 // Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one

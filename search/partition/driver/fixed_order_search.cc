@@ -66,11 +66,11 @@ class Attempts {
         paths_(paths),
         reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
-  // The plan of single operators, and the previous plan, if there are any: from then on there is a
-  // result.
+  // The previous plan, and the plan of single operators, if there are any: from then on there is a
+  // result. The previous plan comes first, because it has addresses already.
   std::optional<base::Diagnostic> TakeKnown() {
-    if (const auto known = paths_.FindKnown()) Place(*known);
-    if (const auto previous = fault_ ? std::nullopt : paths_.FindPrevious()) Place(*previous);
+    if (const auto previous = paths_.FindPrevious()) Place(*previous);
+    if (const auto known = fault_ ? std::nullopt : paths_.FindKnown()) Place(*known);
     return fault_;
   }
 

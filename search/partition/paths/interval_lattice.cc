@@ -64,7 +64,7 @@ void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
         std::make_unique<std::deque<LatticeInterval>>(std::exchange(intervals_, {})),
         own.context->stop);
     crossings_.clear();
-    AddSinglesOnly();
+    AddFewIntervals();
     has_all_orders_ = orders_.size() == 1;
     return;
   }
@@ -97,13 +97,20 @@ void IntervalLattice::AddIntervalsOfFirstOrder() {
   }
 }
 
-// Each operator alone, as far as plans of single operators need it. Longer intervals are empty.
-void IntervalLattice::AddSinglesOnly() {
+// Each operator alone, as far as plans of single operators need it, and the subgraphs of a previous
+// plan. Other intervals are empty.
+void IntervalLattice::AddFewIntervals() {
+  const choices::PreviousPlan* previous = orders_.front().context->previous;
   could_keep_ = true;
   for (int first = 0; first < operators_; ++first) {
     for (int length = 1; length <= std::min(longest_, operators_ - first); ++length) {
+      const graph::Interval interval{first, first + length - 1};
       crossings_.push_back(intervals_.size());
-      if (length == 1) AddInterval(0, {first, first}, CutStates::Which::kRequired);
+      if (previous != nullptr && previous->TileOf(interval) != nullptr) {
+        AddInterval(0, interval, CutStates::Which::kAll);
+      } else if (length == 1) {
+        AddInterval(0, interval, CutStates::Which::kRequired);
+      }
     }
   }
 }

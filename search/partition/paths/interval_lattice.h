@@ -142,7 +142,7 @@ class IntervalLattice {
   void NumberStates();
   void AddIntervals(const OtherOrderLimits& other_limits);
   void AddIntervalsOfFirstOrder();
-  void AddSinglesOnly();
+  void AddFewIntervals();
   void AddInterval(size_t order, graph::Interval interval, CutStates::Which which);
   size_t PlaceOf(int first, int length) const;
 

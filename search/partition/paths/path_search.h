@@ -150,7 +150,8 @@ class PathSearch {
   std::optional<Selection> FindKnown() const;
 
   // The selection that runs every operator as the previous plan does. Decides its choices. nullopt
-  // if the network has changed, if the plan breaks a constraint or does not fit, and after a stop.
+  // if the network has changed, if the plan breaks a constraint or does not fit. After a stop the
+  // placement in the previous plan decides.
   std::optional<Selection> FindPrevious();
 
   // For reports of rejected alternatives: calls IntervalChoices::FormulateRefused for each interval
@@ -262,6 +263,7 @@ class PathSearch {
   void FormulateAll(std::vector<size_t> open, const base::Stop& stop);
   bool DecideBest(const std::vector<size_t>& intervals, const base::Stop& stop,
                   Persistence persistence);
+  void DecideAsBefore(const std::vector<size_t>& intervals);
   bool DecideUntilOneFits(choices::IntervalChoices& choices, const base::Stop& stop,
                           Persistence persistence);
   int64_t RunOn(std::span<const size_t> intervals, const Tasks& tasks);

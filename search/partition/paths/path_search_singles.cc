@@ -182,12 +182,33 @@ std::optional<Selection> PathSearch::FindPrevious() {
     });
   }
   effort_.AddWork(RunOn(intervals, tasks));
+  if (Context().stop.Requested()) DecideAsBefore(intervals);
   std::vector<Arc> arcs = arcs_.Known(effort_.Scope());
   std::erase_if(arcs, [](const Arc& arc) { return arc.cost.change > 0; });
-  PathLook look = PathLook::For(Context().scale, Context().stop);
-  const std::optional<Path> path = arcs_.FindBest(arcs, look);
+  PathLook unlimited;
+  const std::optional<Path> path = arcs_.FindBest(arcs, unlimited);
   if (!path) return std::nullopt;
   return arcs_.SelectionOf(*path);
+}
+
+// After a stop. The placement in the previous plan needs no engine. An interrupt waits only for a
+// moment.
+void PathSearch::DecideAsBefore(const std::vector<size_t>& intervals) {
+  const auto begin = base::Stop::Clock::now();
+  const auto is_too_late = [this, begin] {
+    return Context().stop.IsInterrupted() && base::Stop::Clock::now() - begin > kAfterInterrupt;
+  };
+  Tasks tasks;
+  for (const size_t index : intervals) {
+    tasks.emplace_back([this, &is_too_late, index] {
+      const std::span<const choices::Choice> known = ChoicesAt(index).Choices();
+      const bool fits = std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
+        return choice.cost.change == 0 && choice.verdict == choices::ChoiceStatus::kFits;
+      });
+      if (!fits && !is_too_late()) ChoicesAt(index).ExpandAsBefore();
+    });
+  }
+  effort_.AddWork(RunOn(intervals, tasks));
 }
 
 orders::Order PathSearch::OrderOf(const Selection& selection) const {

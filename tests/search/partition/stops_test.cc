@@ -246,6 +246,32 @@ TEST(Stops, EndASearchThatTakesAnOlderPlanAsItsModel) {
   EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
 }
 
+// Its tiles and addresses are known, so no engine needs time for them.
+TEST(Stops, LoseNoOlderPlan) {
+  int shorter = 0;
+  for (const uint64_t seed : {2, 9, 13, 16}) {
+    for (const char* metric : {"peak", "latency"}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + metric);
+      const Subject subject = AnySubject(seed, {3, 5}, {120, 400});
+      partition::answer::PartitionOptions options = KeepingWherePossible(Minimise(metric));
+      const auto older = partition::SearchPartition(subject.graph, subject.profile, options);
+      ASSERT_TRUE(older && older->plan);
+      if (older->plan->subgraphs.size() < subject.graph.operators.size()) ++shorter;
+      options.previous = &*older->plan;
+      const base::Stop never(base::Stop::AtPoll{kNever});
+      options.stop = &never;
+      ASSERT_TRUE(partition::SearchPartition(subject.graph, subject.profile, options));
+      ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
+        options.stop = &stop;
+        const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+        ASSERT_TRUE(result && result->plan);
+        EXPECT_LE(result->plan->score, older->plan->score);
+      });
+    }
+  }
+  EXPECT_GE(shorter, 4);  // have subgraphs of several operators
+}
+
 TEST(Stops, EndASearchForAFrontAtEachPoll) {
   const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
