@@ -76,7 +76,7 @@ TEST_P(PeakFloorBehind, IsNoHigherThanPlansOfEitherKind) {
 // One element needs a window of 3 x 3 of all channels. Behind the crop, a row of 512 columns needs
 // 3 x 514. The weights of 16 output channels, with their tables, come on top.
 constexpr int64_t SliceBytes(int64_t channels, int64_t table) {
-  return 16 * (3 * 3 * channels + table);
+  return 16 * (channels * 3 * 3 + table);
 }
 constexpr std::string_view kFolder = "tests/search/partition/bounds/";
 

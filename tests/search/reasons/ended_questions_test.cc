@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "tessera/search/reasons/explain.h"
@@ -42,7 +43,7 @@ TEST(EndedQuestionsTest, PollNoMoreOnceTheBudgetIsSpent) {
     const Problem problem = FarApart(pairs);
     const base::Stop stop(base::Stop::AtPoll{1'000'000});
     const problem::Explanation explanation =
-        Explain(problem, kCapacity, Unknown, {.budget = {25 * pairs}, .stop = &stop});
+        Explain(problem, kCapacity, Unknown, {.budget = {int64_t{25} * pairs}, .stop = &stop});
     EXPECT_FALSE(explanation.minimal);
     EXPECT_FALSE(explanation.all_tried);
     EXPECT_EQ(explanation.conditions.size(), 3U * static_cast<size_t>(pairs) + 1);
