@@ -164,20 +164,18 @@ class WindowFolder {
  public:
   WindowFolder(Problem& problem, Bytes capacity) : problem_(problem), capacity_(capacity) {}
 
-  // Changes nothing if one of the rules cannot be replaced.
-  void Run() {
-    if (!std::all_of(problem_.rules.begin(), problem_.rules.end(), IsWindow)) return;
+  // Whether all rules are replaced. If not, the problem is of no use.
+  bool Run() {
+    if (!std::all_of(problem_.rules.begin(), problem_.rules.end(), IsWindow)) return false;
     windows_.assign(problem_.buffers.size(), std::nullopt);
     for (const Rule& rule : problem_.rules) {
       for (const int buffer : rule.buffers) Narrow(buffer, rule.requirement.window);
     }
-    Problem before = problem_;
     for (size_t memory = 0; memory < problem_.memories.size(); ++memory) {
-      if (Reserve(memory) || CutIntoBanks(memory)) continue;
-      problem_ = std::move(before);
-      return;
+      if (!Reserve(memory) && !CutIntoBanks(memory)) return false;
     }
     problem_.rules.clear();
+    return true;
   }
 
  private:
@@ -192,14 +190,16 @@ class WindowFolder {
 
   void Narrow(int buffer, const AddressRange& window) {
     std::optional<AddressRange>& own = windows_[static_cast<size_t>(buffer)];
-    const Bytes capacity = CapacityOf(problem_.buffers[static_cast<size_t>(buffer)].memory);
-    if (!own) own = AddressRange{0, capacity};
+    const auto memory = static_cast<size_t>(problem_.buffers[static_cast<size_t>(buffer)].memory);
+    if (!own)
+      own = AddressRange{0, std::max(CapacityOf(memory), problem_.memories[memory].capacity)};
     own->begin = std::max(own->begin, window.begin);
     own->end = std::min(own->end, window.end);
   }
 
-  Bytes CapacityOf(int memory) const {
-    return memory == 0 ? capacity_ : problem_.memories[static_cast<size_t>(memory)].capacity;
+  // The greatest capacity that will be asked for.
+  Bytes CapacityOf(size_t memory) const {
+    return memory == 0 ? capacity_ : problem_.memories[memory].capacity;
   }
 
   // Whether all buffers of the memory have the same window, which is not empty, or none has one.
@@ -215,8 +215,11 @@ class WindowFolder {
     if (window.begin >= window.end) return false;
     std::vector<Reserved>& reserved = problem_.memories[memory].reserved;
     if (window.begin > 0) reserved.push_back({{0, window.begin}, {}});
-    const Bytes capacity = CapacityOf(static_cast<int>(memory));
-    if (window.end < capacity) reserved.push_back({{window.end, capacity}, {}});
+    const Bytes capacity = CapacityOf(memory);
+    if (window.end >= capacity) return true;
+    // A multiple of the window's end: the range then makes no unit of addresses smaller.
+    const bool rounds = capacity <= base::kMaxTotal / 4;
+    reserved.push_back({{window.end, rounds ? base::RoundUp(capacity, window.end) : capacity}, {}});
     return true;
   }
 
@@ -252,15 +255,21 @@ class WindowFolder {
 
 }  // namespace
 
-Problem FoldRules(const Problem& problem, const Ladder* ladder, std::optional<Bytes> capacity) {
+Problem FoldRules(const Problem& problem, const Ladder* ladder) {
   if (problem.rules.empty()) return problem;
   Problem folded = Folder(problem, ladder).Run();
-  if (!folded.rules.empty())
-    WindowFolder(folded, capacity.value_or(problem.memories[0].capacity)).Run();
   // Sizes rounded up to huge alignments may add up to more than a problem may hold.
   const bool sound =
       !CheckWellFormed(folded) && (ladder == nullptr || !CheckWellFormed(folded, *ladder));
   return sound ? folded : problem;
+}
+
+Problem FoldWindows(const Problem& problem, Bytes capacity) {
+  if (problem.rules.empty()) return problem;
+  Problem folded = problem;
+  // A window that ends beyond the memory is no bank.
+  if (WindowFolder(folded, capacity).Run() && !CheckWellFormed(folded)) return folded;
+  return problem;
 }
 
 }  // namespace tessera::problem

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,12 +36,16 @@ bool ShrinkingIsSafe(const Problem& problem);
 // The problem with the sizes of one candidate. All else is unchanged.
 Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate);
 
-// An equivalent problem (the same allocations within the capacity) with fewer rules. A rule that
-// has the effect of an alignment, allowed banks, reserved ranges or a relation on every candidate
-// is replaced by it, so that engines without support for rules refuse less often. `ladder` may be
-// null. `capacity` is the greatest of memories[0] that will be asked for; nullopt: its own. Both
-// are well formed, and so is the result. Cost: O(rules * buffers * candidates).
-Problem FoldRules(const Problem& problem, const Ladder* ladder,
-                  std::optional<Bytes> capacity = std::nullopt);
+// An equivalent problem (the same allocations) with fewer rules. A rule that has the effect of an
+// alignment, allowed banks or a relation on every candidate is replaced by it, so that engines
+// without support for rules refuse less often. `ladder` may be null. Both are well formed, and so
+// is the result. Cost: O(rules * buffers * candidates).
+Problem FoldRules(const Problem& problem, const Ladder* ladder);
+
+// The same for rules about windows, where no other rules are left: they become reserved ranges and
+// banks. The allocations are the same within `capacity`, the greatest of memories[0] that will be
+// asked for. Only for engines: bounds and reasons would be about ranges and banks that the user did
+// not state. Cost: O(rules * buffers + windows * buffers).
+Problem FoldWindows(const Problem& problem, Bytes capacity);
 
 }  // namespace tessera::problem

@@ -83,11 +83,11 @@ class Portfolio {
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
         capacity_(CapacityFor(options.capacity)),
-        folded_(problem.rules.empty() ? std::nullopt
-                                      : std::optional(FoldRules(problem, ladder, capacity_))),
-        folded_at_candidate_(problem.rules.empty()
-                                 ? std::nullopt
-                                 : std::optional(FoldRules(sized_, nullptr, capacity_))),
+        folded_(problem.rules.empty()
+                    ? std::nullopt
+                    : std::optional(FoldWindows(FoldRules(problem, ladder), capacity_))),
+        folded_at_candidate_(problem.rules.empty() ? std::nullopt
+                                                   : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
         stop_(options.stop != nullptr ? *options.stop : never_),
         granularity_(GranularityOf(Bounded())),
@@ -343,9 +343,10 @@ class Portfolio {
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
   Bytes capacity_;
-  std::optional<Problem>
-      folded_;  // the Problem with fewer rules that the engines get, if there are rules
-  std::optional<Problem> folded_at_candidate_;  // the same with the sizes of the candidate
+  // The Problem with fewer rules, if there are rules: for engines, and with the sizes of the
+  // candidate for bounds.
+  std::optional<Problem> folded_;
+  std::optional<Problem> folded_at_candidate_;
   const AllocateOptions& options_;
   const base::Stop& stop_;
   Bytes granularity_;

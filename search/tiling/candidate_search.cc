@@ -100,12 +100,13 @@ CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem:
       answers_(ladder.candidates.size()) {
   if (!problem.rules.empty())
     folded_ = std::make_unique<const problem::Problem>(FoldRules(problem, &ladder));
-  if (!CountsPorts(problem)) {
-    if (std::optional<allocate::Contraction> contraction =
-            allocate::ContractColocated(Formulated(), &ladder))
-      contraction_ = std::make_unique<const allocate::Contraction>(*std::move(contraction));
-  }
+  Contract();
   FindBounds(stop);
+  if (folded_ && !contraction_) {
+    folded_ = std::make_unique<const problem::Problem>(
+        FoldWindows(*folded_, problem.memories[0].capacity));
+    Contract();
+  }
   if (contraction_ && !contraction_->contradiction.empty()) RefuseAll(contraction_->contradiction);
   if (const std::optional<std::string> unserved = allocate::FindUnservedAccess(problem))
     RefuseAll(*unserved);
@@ -114,6 +115,12 @@ CandidateSearch::CandidateSearch(const problem::Problem& problem, const problem:
 CandidateSearch::CandidateSearch(CandidateSearch&&) noexcept = default;
 CandidateSearch& CandidateSearch::operator=(CandidateSearch&&) noexcept = default;
 CandidateSearch::~CandidateSearch() = default;
+
+void CandidateSearch::Contract() {
+  if (CountsPorts(*problem_)) return;
+  if (auto contraction = allocate::ContractColocated(Formulated(), ladder_))
+    contraction_ = std::make_unique<const allocate::Contraction>(*std::move(contraction));
+}
 
 void CandidateSearch::FindBounds(const base::Stop* stop) {
   const problem::Problem& formulated = Formulated();

@@ -83,6 +83,7 @@ class CandidateSearch {
   std::vector<CandidateAnswer> TakeAnswers() && { return std::move(answers_); }
 
  private:
+  void Contract();
   void FindBounds(const base::Stop* stop);
   void RefuseAll(const std::string& reason);
   void Ask(size_t candidate, const base::Stop& stop);
@@ -102,8 +103,8 @@ class CandidateSearch {
   Engines engines_;
   CandidateSearchOptions options_;
   bool may_infer_;
-  std::unique_ptr<const problem::Problem>
-      folded_;  // with fewer rules, if it has any (problem/tile_candidates.h)
+  // With fewer rules, if it has any (problem/tile_candidates.h).
+  std::unique_ptr<const problem::Problem> folded_;
   std::unique_ptr<const allocate::Contraction>
       contraction_;  // the Problem given to the engines instead, if any; sessions refer to it
   std::vector<std::unique_ptr<problem::Session>>

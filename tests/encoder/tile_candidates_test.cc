@@ -241,27 +241,29 @@ void RemoveBanks(Problem& problem) {
   }
 }
 
-// Adds one or two rules about windows, for all buffers of memories[0] or for some.
+// Adds one or two rules about windows, for all buffers of a memory or for some.
 void DrawWindows(base::Random& random, Problem& problem) {
   std::erase_if(problem.rules, [](const problem::Rule& rule) {
     return rule.requirement.kind != problem::RequirementKind::kWindow;
   });
-  const Bytes capacity = problem.memories[0].capacity;
+  const auto last = static_cast<int64_t>(problem.memories.size()) - 1;
   for (int64_t count = random.Uniform(1, 2); count > 0; --count) {
+    const auto memory = static_cast<int>(random.Uniform(0, last));
+    const Bytes capacity = problem.memories[static_cast<size_t>(memory)].capacity;
     problem::Rule rule;
     rule.requirement.kind = problem::RequirementKind::kWindow;
     rule.requirement.window.begin = random.Uniform(0, capacity / 3);
     rule.requirement.window.end = random.Uniform(capacity / 2, capacity + 4);
     const bool all = random.Chance(0.5);
     for (int i = 0; i < static_cast<int>(problem.buffers.size()); ++i) {
-      const bool is_there = problem.buffers[static_cast<size_t>(i)].memory == 0;
+      const bool is_there = problem.buffers[static_cast<size_t>(i)].memory == memory;
       if (is_there && (all || random.Chance(0.5))) rule.buffers.push_back(i);
     }
     if (!rule.buffers.empty()) problem.rules.push_back(std::move(rule));
   }
 }
 
-// The capacity may exceed that of the Problem.
+// The capacity may be less or more than that of the Problem.
 TEST(FoldedWindows, AllowTheSameAllocations) {
   int reserved = 0;
   int banks = 0;
@@ -271,8 +273,8 @@ TEST(FoldedWindows, AllowTheSameAllocations) {
     Problem problem = DrawProblem(random);
     if (random.Chance(0.5)) RemoveBanks(problem);
     DrawWindows(random, problem);
-    const Bytes capacity = problem.memories[0].capacity + random.Uniform(0, 3);
-    const Problem folded = FoldRules(problem, nullptr, capacity);
+    const Bytes capacity = problem.memories[0].capacity + random.Uniform(-3, 3);
+    const Problem folded = FoldWindows(FoldRules(problem, nullptr), capacity);
     const auto before = Enumerate(problem, capacity);
     const auto after = Enumerate(folded, capacity);
     ASSERT_EQ(before.has_value(), after.has_value());

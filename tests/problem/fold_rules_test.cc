@@ -94,20 +94,20 @@ TEST(FoldRulesTest, OneDeltaForOnePairAsksNothing) {
   EXPECT_FALSE(FoldRules(problem, nullptr).rules.empty());
 }
 
-TEST(FoldRulesTest, OneWindowOfAllBuffersReservesTheRest) {
+TEST(FoldWindowsTest, OneOfAllBuffersReservesTheRest) {
   Problem problem = WithRule(RequirementKind::kWindow);
   problem.rules[0].requirement.window = {2, 12};
-  const Problem folded = FoldRules(problem, nullptr);
+  const Problem folded = FoldWindows(problem, 16);
   EXPECT_TRUE(folded.rules.empty());
   ASSERT_EQ(folded.memories[0].reserved.size(), 2U);
   EXPECT_EQ(folded.memories[0].reserved[0].range, (AddressRange{0, 2}));
-  EXPECT_EQ(folded.memories[0].reserved[1].range, (AddressRange{12, 16}));
-  EXPECT_EQ(FoldRules(problem, nullptr, 20).memories[0].reserved[1].range, (AddressRange{12, 20}));
+  EXPECT_EQ(folded.memories[0].reserved[1].range, (AddressRange{12, 24}));
+  EXPECT_EQ(FoldWindows(problem, 25).memories[0].reserved[1].range, (AddressRange{12, 36}));
   problem.rules[0].requirement.window = {0, 16};
-  EXPECT_TRUE(FoldRules(problem, nullptr).memories[0].reserved.empty());
+  EXPECT_TRUE(FoldWindows(problem, 16).memories[0].reserved.empty());
 }
 
-TEST(FoldRulesTest, WindowsOfSomeBuffersAreBanks) {
+TEST(FoldWindowsTest, OfSomeBuffersAreBanks) {
   Problem problem =
       PlainProblem({MakeBuffer("a", 0, 1, 3), MakeBuffer("b", 0, 1, 5), MakeBuffer("c", 0, 1, 2)});
   for (const AddressRange& window : {AddressRange{0, 8}, AddressRange{4, 12}}) {
@@ -116,7 +116,7 @@ TEST(FoldRulesTest, WindowsOfSomeBuffersAreBanks) {
     rule.requirement.window = window;
     rule.buffers = {static_cast<int>(problem.rules.size()) - 1};
   }
-  const Problem folded = FoldRules(problem, nullptr);
+  const Problem folded = FoldWindows(problem, 16);
   EXPECT_TRUE(folded.rules.empty());
   ASSERT_EQ(folded.memories[0].banks.size(), 3U);
   EXPECT_EQ(folded.memories[0].banks[1].range, (AddressRange{4, 8}));
@@ -127,27 +127,27 @@ TEST(FoldRulesTest, WindowsOfSomeBuffersAreBanks) {
   EXPECT_TRUE(folded.buffers[2].allowed_banks.empty());
 }
 
-TEST(FoldRulesTest, WindowsThatNothingElseCanStateStayRules) {
+TEST(FoldWindowsTest, ThatNothingElseCanStateStayRules) {
   Problem banked = WithRule(RequirementKind::kWindow);
   banked.rules[0].requirement.window = {2, 12};
   banked.rules[0].buffers = {0};  // the other may lie anywhere, and there are banks
-  EXPECT_EQ(FoldRules(banked, nullptr).rules, banked.rules);
+  EXPECT_EQ(FoldWindows(banked, 16).rules, banked.rules);
   Problem empty = WithRule(RequirementKind::kWindow);
   empty.rules[0].requirement.window = {2, 8};
   empty.rules.push_back(empty.rules[0]);
   empty.rules[1].requirement.window = {8, 12};
-  EXPECT_EQ(FoldRules(empty, nullptr).rules, empty.rules);
+  EXPECT_EQ(FoldWindows(empty, 16).rules, empty.rules);
   Problem sized = WithRule(RequirementKind::kWindow);
   sized.rules[0].requirement.window = {2, 12};
   sized.rules[0].sizes.least = 4;
-  EXPECT_EQ(FoldRules(sized, nullptr).rules, sized.rules);
+  EXPECT_EQ(FoldWindows(sized, 16).rules, sized.rules);
   Problem with_others = WithRule(RequirementKind::kWindow);
   with_others.rules[0].requirement.window = {2, 12};
   with_others.rules.push_back(with_others.rules[0]);
   with_others.rules[1].requirement.kind = RequirementKind::kOffset;
   with_others.rules[1].requirement.multiple = 4;
   with_others.rules[1].requirement.residue = 1;
-  EXPECT_EQ(FoldRules(with_others, nullptr).rules, with_others.rules);
+  EXPECT_EQ(FoldWindows(with_others, 16).rules, with_others.rules);
 }
 
 TEST(FoldRulesTest, AnAlignmentTooLargeToAddUpStaysARule) {

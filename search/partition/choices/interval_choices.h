@@ -107,8 +107,8 @@ class IntervalChoices {
   // tiles in total.
   void ExpandInHaste();
 
-  // After a stop, if the choice of the previous plan is not known to fit: tries its tile and its
-  // policy, with their placement there. If that fits, it is the only choice from then on.
+  // After a stop: adds the choice with the tile and the policy of the previous plan, and decides it
+  // by its placement there, without a query to an engine.
   void ExpandAsBefore();
 
   // Determines which choices bounds exclude, and adds further ones that a ShapeSearch then selects.
@@ -270,7 +270,7 @@ class IntervalChoices {
   Range EveryPolicy() const { return {0, expanded_->policies.size()}; }
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::tiling::TileShape> FirstShapes();
-  bool FindsBefore();
+  void BeginInHaste();
   bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles);
   double ChangeOf(const Choice& choice) const;
   tiling::ShapeSearch::Rate RateOf(const Choice& choice) const;

@@ -10,12 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
 // The choices of an interval that are not tried at first: policies and tile shapes that were
-// skipped, choices that were put aside for their score, and the few that are tried in haste.
+// skipped, and choices that were put aside for their score.
 namespace tessera::search::partition::choices {
 
 std::optional<cost::Cost> IntervalChoices::UntriedBound() const {
@@ -315,89 +314,6 @@ bool IntervalChoices::Release(const base::Stop& stop) {
 void IntervalChoices::ReleaseHeld() {
   expanded_->holds_back = false;
   Release(context_->stop);
-}
-
-// Finds a choice that fits in little time, for a subgraph of the first plan that had none when a
-// stop came. First that of a previous plan, then the shapes that a search begins with; all others
-// only if none of those fits, and further axes only if none at all fits.
-void IntervalChoices::ExpandInHaste() {
-  expanded_ = std::make_unique<Expanded>(Grid(Cut()));
-  expanded_->formulated = true;
-  expanded_->lost_shapes = true;
-  if (FindsBefore() || FindsOneThatFits(FirstShapes()) ||
-      FindsOneThatFits(expanded_->shapes.Rest(kFewShapes)) || has_every_axis_)
-    return;
-  if (!FindsOneThatFits(TakeEveryAxis())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
-}
-
-void IntervalChoices::ExpandAsBefore() {
-  std::unique_ptr<Expanded> others = std::move(expanded_);
-  expanded_ = std::make_unique<Expanded>(Grid(Cut()));
-  expanded_->formulated = true;
-  expanded_->lost_shapes = true;
-  if (!FindsBefore() && others) expanded_ = std::move(others);
-}
-
-// Whether the tile and the policy of the previous plan fit, without a query to an engine.
-bool IntervalChoices::FindsBefore() {
-  const graph::tiling::TileShape* tile =
-      context_->previous == nullptr ? nullptr : context_->previous->TileOf(interval_);
-  if (tile == nullptr || encoder::program::CheckWellFormed(context_->graph, interval_, *tile))
-    return false;
-  const base::Stop never;
-  AddShapes({*tile}, never);
-  expanded_->configs.reset();
-  base::Stop ended;
-  ended.Request();
-  for (size_t i = 0; i < expanded_->choices.size(); ++i) {
-    if (ChangeOf(expanded_->choices[i]) > 0) continue;
-    Decide(i, ended);
-    if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;
-    expanded_->choices[i].verdict = ChoiceStatus::kOpen;  // no engine was asked
-  }
-  return false;
-}
-
-// Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one
-// with half as many tiles again as the previous one, which reaches small tiles soon.
-bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles) {
-  const base::Stop never;
-  struct Shape {
-    int64_t tiles = 1;
-    uint64_t axes = 0;  // that are cut, a bit each
-    graph::tiling::TileShape tile;
-  };
-  std::vector<Shape> shapes;
-  const graph::Operator& last = context_->graph.operators[static_cast<size_t>(interval_.last)];
-  const graph::Shape& output =
-      context_->graph.tensors[static_cast<size_t>(last.outputs.front())].shape;
-  for (graph::tiling::TileShape& tile : tiles) {
-    Shape& shape = shapes.emplace_back();
-    for (size_t axis = 0; axis < tile.size(); ++axis) {
-      shape.tiles *= base::CeilDiv(output[axis], tile[axis]);
-      if (tile[axis] < output[axis]) shape.axes |= uint64_t{1} << axis;
-    }
-    shape.tile = std::move(tile);
-  }
-  std::stable_sort(shapes.begin(), shapes.end(),
-                   [](const Shape& a, const Shape& b) { return a.tiles < b.tiles; });
-  std::map<uint64_t, int64_t> tried;  // tiles, by axes
-  int64_t looked_at = 0;
-  for (const Shape& shape : shapes) {
-    int64_t& before = tried[shape.axes];
-    if (2 * shape.tiles < 3 * before) continue;
-    before = shape.tiles;
-    looked_at += shape.tiles;
-    if (looked_at > kFewTiles || expanded_->refusal) return false;
-    const size_t first = expanded_->choices.size();
-    AddShapes({shape.tile}, never);
-    expanded_->configs.reset();
-    for (size_t i = first; i < expanded_->choices.size(); ++i) {
-      Decide(i, never);
-      if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace tessera::search::partition::choices

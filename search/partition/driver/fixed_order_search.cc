@@ -66,11 +66,15 @@ class Attempts {
         paths_(paths),
         reordered_(!std::is_sorted(network.InOrder().begin(), network.InOrder().end())) {}
 
-  // The previous plan, and the plan of single operators, if there are any: from then on there is a
-  // result. The previous plan comes first, because it has addresses already.
+  // The previous plan, and the best plan of choices that are known to fit, if there are any: from
+  // then on there is a result. The previous plan comes first, because it has addresses already. The
+  // other is not lost to a stop if it promises more.
   std::optional<base::Diagnostic> TakeKnown() {
     if (const auto previous = paths_.FindPrevious()) Place(*previous);
-    if (const auto known = fault_ ? std::nullopt : paths_.FindKnown()) Place(*known);
+    const auto known = fault_ ? std::nullopt : paths_.FindKnown();
+    if (!known) return fault_;
+    const bool promises_more = cost::IsLess(context_.scale.ScoreOf(known->cost), BestScore());
+    if (promises_more || !context_.stop.Requested()) PlaceNow(*known);
     return fault_;
   }
 
@@ -113,12 +117,16 @@ class Attempts {
     return BestScore() <= context_.scale.ScoreOfBounds(lower_bounds_.costs);
   }
 
-  // Places the selection as one program. A plan with the score of the best one replaces it if ties
-  // prefer it. Each plan is checked before it counts, so that a stop can return the last one
-  // immediately. After a stop no plan is placed if there is one already, and after an interruption
-  // none that takes long.
+  // After a stop no plan is placed if there is one already.
   Outcome Place(const paths::Selection& selection) {
     if (attempted_.best && context_.stop.Requested()) return Outcome::kNoPlan;
+    return PlaceNow(selection);
+  }
+
+  // Places the selection as one program. A plan with the score of the best one replaces it if ties
+  // prefer it. Each plan is checked before it counts, so that a stop can return the last one
+  // immediately. After an interruption no plan is placed that takes long.
+  Outcome PlaceNow(const paths::Selection& selection) {
     int64_t work = 0;
     for (const paths::Selected& subgraph : selection.subgraphs)
       work += answer::WorkOf(subgraph.Choices(), subgraph.Chosen());

@@ -272,6 +272,33 @@ TEST(Stops, LoseNoOlderPlan) {
   EXPECT_GE(shorter, 4);  // have subgraphs of several operators
 }
 
+// A plan for another objective is no worse than none.
+TEST(Stops, LoseNothingByAnOlderPlanForAnotherObjective) {
+  int better = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Subject subject = AnySubject(seed, {3, 5}, {120, 400});
+    partition::answer::PartitionOptions options = KeepingWherePossible(Minimise("peak"));
+    const auto older = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(older);
+    if (!older->plan) continue;
+    options = KeepingWherePossible(Minimise("latency"));
+    const base::Stop at_once(base::Stop::AtPoll{1});
+    options.stop = &at_once;
+    const auto without = partition::SearchPartition(subject.graph, subject.profile, options);
+    const base::Stop again(base::Stop::AtPoll{1});
+    options.stop = &again;
+    options.previous = &*older->plan;
+    const auto with = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(without && with && with->plan);
+    if (!without->plan) continue;
+    EXPECT_LE(with->plan->score, without->plan->score);
+    better +=
+        without->plan->score < static_cast<double>(older->plan->totals.latency_cycles) ? 1 : 0;
+  }
+  EXPECT_GE(better, 3);
+}
+
 TEST(Stops, EndASearchForAFrontAtEachPoll) {
   const Subject subject{Chain(4), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200)};
   partition::answer::PartitionOptions options = KeepingWherePossible();
