@@ -194,6 +194,19 @@ TEST(Derivations, SerializedSubgraphsTakeNoLess) {
   for (size_t count = 1; count < tiles.size(); ++count) EXPECT_GE(tiles[count], 200) << count;
 }
 
+// Whether plan/verify refuses the parts of a prefetch in reverse; nullopt if they arrive together.
+std::optional<bool> RefusesReversedParts(plan::Plan plan) {
+  for (plan::Subgraph& subgraph : plan.subgraphs) {
+    std::vector<int>& parts = subgraph.prefetch;
+    if (parts.empty() || parts.front() == parts.back()) continue;
+    std::reverse(parts.begin(), parts.end());
+    plan::verify::Findings findings(10);
+    plan::verify::CheckPartition(plan, findings);
+    return !findings.Empty();
+  }
+  return std::nullopt;
+}
+
 // The encoder knows from the timeline of the previous subgraph when constants arrive; plan/verify
 // finds it in the steps. Both refuse the same prefetches.
 TEST(Derivations, AgreeOnPrefetchedConstants) {
@@ -201,6 +214,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   std::array<int, 6> prefetched =
       {};  // parts, by the tiles of the subgraph that runs meanwhile, up to 5
   int refused = 0;
+  int reversed = 0;
   for (int round = 0; round < 20000; ++round) {
     const auto plain =
         AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
@@ -236,6 +250,9 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       continue;
     }
     ASSERT_EQ(Disagreements(plan), "") << "round " << round;
+    const std::optional<bool> refuses_reversed = RefusesReversedParts(plan);
+    ASSERT_TRUE(refuses_reversed.value_or(true)) << "round " << round;
+    reversed += refuses_reversed ? 1 : 0;
     plan::Metrics totals;
     for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
       const plan::Subgraph& subgraph = plan.subgraphs[i];
@@ -254,6 +271,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   for (size_t tiles = 1; tiles < prefetched.size(); ++tiles)
     EXPECT_GE(prefetched[tiles], 10) << tiles;
   EXPECT_GE(refused, 500);
+  EXPECT_GE(reversed, 20);
 }
 
 // Tiles that go down the rows once for each part of the batch: images, or heads with their keys and

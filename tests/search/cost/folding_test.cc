@@ -252,6 +252,9 @@ TEST(Folding, BothDerivationsTakeTheStepsThatAreCounted) {
     const int64_t counted = Counted(each, made);
     ASSERT_EQ(Searched(each, made), counted) << "round " << round;
     ASSERT_EQ(Verified(each, made), counted) << "round " << round;
+    Case waiting = each;
+    waiting.speed.weight_steps = random.Uniform(2, 9);
+    ASSERT_EQ(Searched(waiting, made), Verified(waiting, made)) << "round " << round;
   }
 }
 
@@ -312,6 +315,16 @@ TEST(Folding, HeadsHaveMatricesOfTheirOwn) {
 TEST(Folding, PixelsOfAPointwiseConvolutionAreRows) {
   EXPECT_EQ(StepsOnTheEdge(OperatorKind::kConv, {{16, 64, 1, 1}}, {16, 32, 1, 1}), 32);
   EXPECT_EQ(StepsOnTheEdge(OperatorKind::kConv, {{1, 64, 7, 7}}, {1, 32, 7, 7}), 4 * 32);
+}
+
+// However many groups of lanes the pixels are dealt out to.
+TEST(Folding, AFilterStaysForTheStepsThatLoadingItTakes) {
+  const Shape result = {2, 32, 1, 1};
+  Case each = OnTheEdge(CaseOf(OperatorKind::kConv, {{2, 64, 1, 1}}, result));
+  each.speed.unroll.batch = 2;
+  each.speed.weight_steps = 4;
+  EXPECT_EQ(Searched(each, result), 4 * 32);
+  EXPECT_EQ(Verified(each, result), 4 * 32);
 }
 
 TEST(Folding, ChannelsOfADepthwiseConvolutionFoldIfTheEngineSaysSo) {
