@@ -205,7 +205,8 @@ TEST_F(ExploreTest, ASetOfWhichOneNetworkHasNoPlanIsProvenSo) {
   Write("set.yaml", text);
   const Outcome outcome = Run({"explore", "set.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 20) << outcome.err;
-  for (const auto& pair : ParseJson(outcome.out).at("pairs")) {
+  const auto answer = ParseJson(outcome.out);
+  for (const auto& pair : answer.at("pairs")) {
     EXPECT_EQ(pair.at("settled"), "bound");
     if (pair.at("network") == "other") {
       EXPECT_EQ(pair.at("reason"), "'patent_chain' has no plan here, so the set has none");
