@@ -25,7 +25,6 @@
 #include "tessera/search/partition/ratio_search.h"
 #include "tessera/search/partition/rewriting.h"
 #include "tessera/search/partition/sharing_search.h"
-#include "tessera/search/partition/transfer_search.h"
 
 namespace tessera::search::partition {
 namespace {
@@ -245,14 +244,10 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
       return SearchLittle(each, profile, asked);
     }
   };
-  const SearchFunction search_transfers = [&](const graph::Graph& each,
-                                              const answer::PartitionOptions& asked) {
-    return asked.prefetch ? SearchForTransfers(each, profile, asked, search) : search(each, asked);
-  };
   const SearchFunction search_objective = [&](const graph::Graph& each,
                                               const answer::PartitionOptions& asked) {
-    return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search_transfers)
-                                         : search_transfers(each, asked);
+    return WeighsRatios(asked.objective) ? SearchForRatios(each, profile, asked, search)
+                                         : search(each, asked);
   };
   const SearchFunction search_limits = [&](const graph::Graph& each,
                                            const answer::PartitionOptions& asked) {

@@ -50,8 +50,6 @@ struct PartitionOptions {
   // constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc)
   bool prefetch = false;
   plan::OffChip off_chip = plan::OffChip::kWhole;  // how tensors at home share addresses
-  // the limits of plans with prefetched constants, if they are not those of the objective
-  std::optional<std::map<std::string, double>> prefetch_limits = std::nullopt;
   std::vector<plan::PlanConstraint>
       constraints;  // on the given graph; CheckWellFormed must accept them
   // A previous plan, perhaps of another network, or nullptr. Among plans of equal score the search
@@ -99,8 +97,6 @@ struct PartitionResult {
   bool of_file_order = false;  // kUnknown: the reason is proven for the order of the file only
   std::optional<plan::verify::infeasibility::Refutation> refutation =
       std::nullopt;  // kInfeasible: the proof that the independent judge accepted
-  std::optional<double> without_prefetch =
-      std::nullopt;  // the plan's score before constants were prefetched
   // the layer-by-layer plan of the plan's network, if it was known before a stop, and the objective
   // that it is the best for
   std::optional<plan::Baseline> alone = std::nullopt;

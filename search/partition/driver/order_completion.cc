@@ -157,8 +157,8 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
   if (!result.plan) return result;
   const paths::OrderedNetwork& network = *incumbent_.network;
   if (options_.prefetch) {
-    result.without_prefetch = result.plan->score;
-    base::Expected<plan::Plan> plan = PrefetchIn(network, *result.plan);
+    base::Expected<plan::Plan> plan =
+        Prefetch(network.Context(), network.PlanConstraints(), options_, *result.plan);
     if (!plan) return base::Unexpected(plan.error());
     const bool is_stopped = network_context_.stop.Requested();
     const base::Expected<bool> passes =

@@ -17,8 +17,6 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-using problem::Status;
-
 // Orders with swaps, and the operators in one swap.
 constexpr size_t kMostSwapped = 48;
 constexpr int kLongestSwap = 24;
@@ -351,27 +349,6 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
     known.push_back(failed_.back().paths.get());
   }
   return std::nullopt;
-}
-
-base::Expected<plan::Plan> OrderSearch::PrefetchIn(const paths::OrderedNetwork& network,
-                                                   const plan::Plan& plan) const {
-  const choices::SearchContext& its = network.Context();
-  plan::Objective objective = options_.objective;
-  if (options_.prefetch_limits) objective.limits = *options_.prefetch_limits;
-  const base::Expected<cost::Scale> scale = cost::Scale::Make(objective, lower_bounds_.costs);
-  if (!scale) return base::Unexpected(scale.error());
-  const choices::SearchContext context{.graph = its.graph,
-                                       .profile = its.profile,
-                                       .simulator = its.simulator,
-                                       .scale = *scale,
-                                       .stop = its.stop,
-                                       .engines = its.engines,
-                                       .tile_engines = its.tile_engines,
-                                       .budget = its.budget,
-                                       .previous = its.previous};
-  plan::Plan with_limits = plan;
-  with_limits.objective.limits = objective.limits;
-  return Prefetch(context, network.PlanConstraints(), std::move(with_limits));
 }
 
 }  // namespace tessera::search::partition::driver

@@ -67,7 +67,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
 // is an error of the program.
 base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
                                     const constraints::PlanConstraints& constraints,
-                                    plan::Plan plan);
+                                    const answer::PartitionOptions& options, plan::Plan plan);
 
 // The order of the operators as part of the search.
 //
@@ -179,8 +179,6 @@ class OrderSearch {
   std::vector<paths::Ordered> Prepare(const paths::NetworkContext& network_context,
                                       const std::vector<orders::Order>& orders);
   std::optional<orders::Order> FindAtHome(const std::vector<orders::Order>& orders, int64_t effort);
-  base::Expected<plan::Plan> PrefetchIn(const paths::OrderedNetwork& network,
-                                        const plan::Plan& plan) const;
   base::Expected<answer::PartitionResult>
   TakeResult();  // of the incumbent, with constants prefetched if requested
   base::Expected<answer::PartitionResult> Finish();

@@ -8,15 +8,17 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/problem/validator.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/driver/prefetch_schedule.h"
+#include "tessera/search/partition/driver/regrouping.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 // Constants that are loaded once delay the engines of their subgraph. If there is space, they
@@ -27,62 +29,87 @@
 //     tile memory         |  w                      |         w
 //
 // The gain depends on the other subgraphs, so it is not a property of an interval, and the search
-// over partitions does not consider it. It is tried on the partition that was found: all subgraphs
-// that stream slices of constants hold them instead if they can, and the constants are scheduled
+// over partitions does not consider it. It is tried on the partition that was found, and on others
+// that run the same tiles in longer or shorter subgraphs (regrouping.cc): all subgraphs that stream
+// slices of constants hold them instead if they can, and the constants are scheduled
 // (prefetch_schedule.cc). A subgraph whose constants do not arrive in time then takes its slices
-// back, if these delay it less, and all are scheduled again. The result is placed as one Problem,
-// with the addresses of the plan as hints. If there is no placement, the schedule is made again for
-// less memory. Sound: a plan is accepted only if its joint Problem has a placement and its score
-// falls. It need not be optimal: another partition may gain more by prefetching. Cost: a few
-// schedules and joint Problems.
+// back, if these delay it less, and all are scheduled again. Each partition is scheduled for all of
+// the memory, and for parts of it, since a full memory has no room for gaps.
+//
+// The schedules are placed as one Problem each, the best first, with the addresses of the plan as
+// hints, until one has a placement. Sound: a plan is accepted only if its joint Problem has a
+// placement and its score falls. It need not be optimal: other tiles may gain more by prefetching.
+// Cost: the schedules, and a few joint Problems. MobileNetV2 on edge_npu_1mib: 49 schedules of
+// 10 ms, and one Problem.
 namespace tessera::search::partition::driver {
 namespace {
 
 using hw_profiles::WeightPolicy;
-using problem::Buffer;
 using problem::Problem;
 
-constexpr int kMostSchedules = 6;  // for one size of the memory
-constexpr std::array<double, 6> kSharesOfRoom = {1.0, 0.95, 0.9, 0.8, 0.65, 0.5};
+constexpr int kMostSchedules = 6;           // for one partition and size of the memory
+constexpr size_t kMostScheduled = 1 << 12;  // operators of all partitions that are scheduled
+constexpr size_t kMostPlaced = 8;           // schedules
+// The budget for each of them, times the buffers: another schedule may be easier to place.
+constexpr int64_t kPlacingWork = 6'000'000;
+
+// Parts of the memory: for Regroup, and for a schedule.
+constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
+constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
 
 class Prefetcher {
  public:
   Prefetcher(const choices::SearchContext& context, const constraints::PlanConstraints& constraints,
-             plan::Plan plan)
+             const answer::PartitionOptions& options, plan::Plan plan)
       : context_(context),
         constraints_(constraints),
+        options_(options),
         plan_(std::move(plan)),
-        schedule_(context, plan_.kept) {}
+        score_(ScoreOf(plan_.totals)) {}
 
   base::Expected<plan::Plan> Run() {
     Outcome outcome = Outcome::kNoGain;
-    for (const double share : kSharesOfRoom) {
-      if (!MayOverlap()) break;
-      if (context_.stop.Requested()) outcome = Outcome::kStopped;
-      if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
-      const auto room = static_cast<problem::Bytes>(share * static_cast<double>(context_.Room()));
-      base::Expected<std::optional<Proposal>> proposal = FindProposal(room);
-      if (!proposal) return base::Unexpected(proposal.error());
-      if (!*proposal) continue;
-      const base::Expected<Outcome> tried = Try(**proposal);
-      if (!tried) return base::Unexpected(tried.error());
-      outcome = *tried;
+    const double before = plan_.score;
+    if (MayOverlap()) {
+      const base::Expected<std::vector<Scheduled>> schedules = FindSchedules();
+      if (!schedules) return base::Unexpected(schedules.error());
+      for (const Scheduled& scheduled : *schedules) {
+        const base::Expected<Outcome> tried = Try(scheduled);
+        if (!tried) return base::Unexpected(tried.error());
+        outcome = *tried;
+        if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
+      }
+      if (schedules->empty() && context_.stop.Requested()) outcome = Outcome::kStopped;
     }
     FindStatus();
-    Note(outcome);
+    Note(outcome, before);
     return std::move(plan_);
   }
 
  private:
   enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom, kStopped };
-  using Proposal = PrefetchSchedule::Proposal;
 
-  std::vector<encoder::program::SubgraphChoice> ChoicesOf(
-      const std::vector<plan::Subgraph>& subgraphs) const {
+  // Subgraphs with the times of their constants.
+  struct Scheduled {
+    std::vector<plan::Subgraph> subgraphs;
+    std::vector<int> kept;
+    double score = 0;      // without peaks
+    int without_room = 0;  // subgraphs of which no part is ahead, for want of room
+  };
+
+  // Peaks are those of placements.
+  double ScoreOf(plan::Metrics totals) const {
+    totals.peak_bytes = 0;
+    totals.off_chip_peak_bytes = 0;
+    return context_.scale.ScoreOf(totals);
+  }
+
+  static std::vector<encoder::program::SubgraphChoice> ChoicesOf(
+      const std::vector<plan::Subgraph>& subgraphs, const std::vector<int>& kept) {
     std::vector<encoder::program::SubgraphChoice> choices;
     choices.reserve(subgraphs.size());
     for (const plan::Subgraph& subgraph : subgraphs)
-      choices.push_back(cost::ChoiceOf(subgraph, plan_.kept));
+      choices.push_back(cost::ChoiceOf(subgraph, kept));
     return choices;
   }
 
@@ -90,63 +117,86 @@ class Prefetcher {
     return context_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   }
 
-  static std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
-                                         problem::Bytes room) {
-    std::vector<problem::Bytes> change(program.steps.size() + 1);
-    for (const Buffer& buffer : program.problem.buffers) {
-      for (const problem::Lifespan& life : buffer.lifespans) {
-        change[static_cast<size_t>(life.lower)] += buffer.size;
-        change[static_cast<size_t>(life.upper)] -= buffer.size;
-      }
-    }
-    std::vector<FreeBytes> free(subgraphs, {room, room});
-    problem::Bytes load = 0;
-    for (size_t step = 0; step < program.steps.size(); ++step) {
-      load += change[step];
-      FreeBytes& here = free[static_cast<size_t>(program.steps[step].subgraph)];
-      here.throughout = std::min(here.throughout, room - load);
-      if (program.steps[step].kind != plan::StepKind::kPrologue)
-        here.after_prologue = std::min(here.after_prologue, room - load);
-    }
-    return free;
-  }
-
   static bool HasSlices(const plan::Subgraph& subgraph) {
     return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
   }
 
-  base::Expected<encoder::program::Program> Build(
-      const std::vector<plan::Subgraph>& subgraphs) const {
-    return encoder::program::BuildProgram(context_.graph, context_.profile, ChoicesOf(subgraphs));
-  }
-
   // Whether the subgraph, by itself, can hold its constants instead of slices.
-  bool FitsResident(const plan::Subgraph& subgraph, problem::Bytes room) const {
+  bool FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
+                    problem::Bytes room) const {
     plan::Subgraph held = subgraph;
     PrefetchSchedule::SetWeights(held, WeightPolicy::kResident);
-    const base::Expected<encoder::program::Program> program = Build({held});
-    return program && FindFree(*program, 1, room).front().throughout >= 0;
+    const std::optional<problem::Bytes> load = LoadOf(context_, held, kept);
+    return load && *load <= room;
   }
 
-  // The best schedule in so many bytes.
-  base::Expected<std::optional<Proposal>> FindProposal(problem::Bytes room) {
-    std::vector<plan::Subgraph> with = plan_.subgraphs;
+  // The best schedule of these subgraphs in so many bytes; nullopt if there is none with a lower
+  // score than the plan.
+  base::Expected<std::optional<Scheduled>> FindSchedule(const Regrouped& groups,
+                                                        problem::Bytes room) {
+    PrefetchSchedule schedule(context_, groups.kept);
+    std::vector<plan::Subgraph> with = groups.subgraphs;
     for (size_t number = 1; number < with.size(); ++number) {
-      if (HasSlices(with[number]) && MayReside(with[number]) && FitsResident(with[number], room))
+      if (HasSlices(with[number]) && MayReside(with[number]) &&
+          FitsResident(with[number], groups.kept, room))
         PrefetchSchedule::SetWeights(with[number], WeightPolicy::kResident);
     }
-    std::optional<Proposal> best;
+    std::optional<Scheduled> best;
     bool changed = true;
     for (int i = 0; i < kMostSchedules && changed && !context_.stop.Requested(); ++i) {
-      const base::Expected<encoder::program::Program> program = Build(with);
+      const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
+          context_.graph, context_.profile, ChoicesOf(with, groups.kept));
       if (!program) return base::Unexpected(program.error());
-      Proposal found =
-          schedule_.Propose(plan_.subgraphs, with, FindFree(*program, with.size(), room));
-      changed = schedule_.TakeBack(plan_.subgraphs, found.subgraphs, with);
+      const std::vector<FreeBytes> free = FindFree(*program, with.size(), room);
+      PrefetchSchedule::Proposal found = schedule.Propose(with, free);
+      changed = schedule.TakeBack(groups.subgraphs, found.subgraphs, with);
       if (!without_room_) without_room_ = found.without_room;
-      if (found.gain > 0 && (!best || found.gain > best->gain)) best = std::move(found);
+      const double score = ScoreOf(found.totals);
+      if (Fits(free, room) && score < (best ? best->score : score_))
+        best = Scheduled{std::move(found.subgraphs), groups.kept, score, found.without_room};
     }
     return best;
+  }
+
+  // The best schedules of the subgraphs as they are and of all groups, the best first.
+  base::Expected<std::vector<Scheduled>> FindSchedules() {
+    std::vector<Regrouped> partitions = {{plan_.subgraphs, plan_.kept}};
+    if (constraints_.IsEmpty()) {
+      Regrouping regrouping;
+      if (options_.max_operators) regrouping.most_operators = *options_.max_operators;
+      regrouping.may_keep = options_.keeping == paths::Keeping::kWherePossible;
+      partitions.push_back(Regroup(context_, partitions.front(), regrouping));
+      for (const double growth : kGrowths) {
+        regrouping.growth = PartOfRoom(growth);
+        partitions.push_back(Regroup(context_, partitions.front(), regrouping));
+      }
+    }
+    std::vector<Scheduled> schedules;
+    size_t work = 0;
+    for (const double share : kSharesOfRoom) {
+      for (const Regrouped& partition : partitions) {
+        work += context_.graph.operators.size();
+        if (context_.stop.Requested() || (work > kMostScheduled && !schedules.empty())) break;
+        base::Expected<std::optional<Scheduled>> found = FindSchedule(partition, PartOfRoom(share));
+        if (!found) return base::Unexpected(found.error());
+        if (*found) schedules.push_back(**std::move(found));
+      }
+    }
+    std::stable_sort(schedules.begin(), schedules.end(),
+                     [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; });
+    if (schedules.size() > kMostPlaced) schedules.resize(kMostPlaced);
+    return schedules;
+  }
+
+  problem::Bytes PartOfRoom(double share) const {
+    return static_cast<problem::Bytes>(share * static_cast<double>(context_.Room()));
+  }
+
+  // Whether the memory holds all, without what arrives ahead.
+  bool Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
+    return std::all_of(free.begin(), free.end(), [&](const FreeBytes& each) {
+      return each.throughout + context_.Room() >= room;
+    });
   }
 
   // Addresses of slices may be required; resident constants have no slices.
@@ -157,36 +207,77 @@ class Prefetcher {
            (config == nullptr || (!config->weights && config->addresses.empty()));
   }
 
-  // Accepts the proposal if the plan improves.
-  base::Expected<Outcome> Try(const Proposal& proposal) {
-    const std::vector<encoder::program::SubgraphChoice> choices = ChoicesOf(proposal.subgraphs);
+  // Accepts the schedule if the plan improves.
+  base::Expected<Outcome> Try(const Scheduled& scheduled) {
+    const std::vector<encoder::program::SubgraphChoice> choices =
+        ChoicesOf(scheduled.subgraphs, scheduled.kept);
     base::Expected<encoder::program::Program> program =
         encoder::program::BuildProgram(context_.graph, context_.profile, choices);
     if (!program) return base::Unexpected(program.error());
     if (context_.previous != nullptr) context_.previous->AddHints(choices, *program);
+    std::optional<std::vector<plan::Home>> homes = HomesOf(choices);
+    if (!homes) return Outcome::kNoRoom;
     placement::JointPlacement joint{
-        .program = *std::move(program), .result = {}, .homes = plan_.homes};
+        .program = *std::move(program), .result = {}, .homes = *std::move(homes)};
+    const auto buffers = static_cast<int64_t>(joint.program.problem.buffers.size());
     base::Expected<problem::Result> result = context_.Place(
-        Hinted(joint.program.problem), /*minimize=*/false, context_.budget, context_.stop);
+        Hinted(joint.program), /*minimize=*/false,
+        {std::min(context_.budget.units, kPlacingWork / std::max<int64_t>(buffers, 1))},
+        context_.stop);
     if (!result) return base::Unexpected(result.error());
     joint.result = *std::move(result);
     if (!joint.result.allocation)
       return context_.stop.Requested() ? Outcome::kStopped : Outcome::kNoRoom;
-    plan::Plan better = answer::AssemblePlan(context_, proposal.subgraphs, plan_.kept, joint);
+    plan::Plan better = answer::AssemblePlan(context_, scheduled.subgraphs, scheduled.kept, joint);
     if (better.score >= plan_.score ||
         !context_.scale.WithinLimits(context_.scale.CostOf(better.totals)))
       return Outcome::kNoGain;
     Take(std::move(better));
+    without_room_ = scheduled.without_room;
     return Outcome::kTaken;
   }
 
-  // The Problem with the addresses of the plan as hints.
-  Problem Hinted(Problem problem) const {
-    std::map<std::string_view, problem::Bytes> known;
-    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i)
-      known.emplace(plan_.problem.buffers[i].id, plan_.allocation.offsets[i]);
-    for (Buffer& buffer : problem.buffers) {
-      if (const auto at = known.find(buffer.id); at != known.end()) buffer.hint = at->second;
+  // The homes of the plan, with lifespans in these subgraphs; nullopt if tensors that took turns no
+  // longer do. What a joined subgraph passes on inside has no home.
+  std::optional<std::vector<plan::Home>> HomesOf(
+      const std::vector<encoder::program::SubgraphChoice>& choices) const {
+    std::vector<plan::Home> homes;
+    for (encoder::program::HomeProblem& built :
+         encoder::program::BuildHomes(context_.graph, context_.profile, choices)) {
+      const auto before =
+          std::find_if(plan_.homes.begin(), plan_.homes.end(),
+                       [&built](const plan::Home& home) { return home.memory == built.memory; });
+      plan::Home home = *before;
+      home.allocation.offsets.clear();
+      for (const int tensor : built.tensors) {
+        const auto at = std::find(before->tensors.begin(), before->tensors.end(), tensor);
+        home.allocation.offsets.push_back(
+            before->allocation.offsets[static_cast<size_t>(at - before->tensors.begin())]);
+      }
+      home.problem = std::move(built.problem);
+      home.tensors = std::move(built.tensors);
+      const problem::Bytes capacity = home.problem.memories.front().capacity;
+      if (!problem::Validate(home.problem, home.allocation, capacity, 1).empty())
+        return std::nullopt;
+      homes.push_back(std::move(home));
+    }
+    return homes;
+  }
+
+  // The Problem with the addresses of the plan as hints, by the contents of buffers: the numbers of
+  // subgraphs may differ.
+  Problem Hinted(const encoder::program::Program& program) const {
+    std::map<graph::BufferUse, problem::Bytes> known;
+    const auto contents = [](graph::BufferUse use) {
+      use.subgraph = -1;
+      return use;
+    };
+    for (size_t i = 0; i < plan_.buffers.size(); ++i)
+      known.emplace(contents(plan_.buffers[i]), plan_.allocation.offsets[i]);
+    Problem problem = program.problem;
+    for (size_t i = 0; i < program.buffers.size(); ++i) {
+      if (const auto at = known.find(contents(program.buffers[i])); at != known.end())
+        problem.buffers[i].hint = at->second;
     }
     for (size_t s = 0; s < plan_.subgraphs.size(); ++s) {
       tiling::FixOffsets(constraints_.PinsOf(plan_.subgraphs[s].interval, static_cast<int>(s),
@@ -209,6 +300,8 @@ class Prefetcher {
           });
     }
     plan_.subgraphs = std::move(better.subgraphs);
+    plan_.kept = std::move(better.kept);
+    plan_.homes = std::move(better.homes);
     plan_.problem = std::move(better.problem);
     plan_.allocation = std::move(better.allocation);
     plan_.buffers = std::move(better.buffers);
@@ -230,7 +323,7 @@ class Prefetcher {
     plan_.status = plan_.proven && plan::CoversAll(plan_.scope) ? "optimal" : "feasible";
   }
 
-  void Note(Outcome outcome) {
+  void Note(Outcome outcome, double before) {
     const auto taken =
         std::count_if(plan_.subgraphs.begin(), plan_.subgraphs.end(),
                       [](const plan::Subgraph& subgraph) { return !subgraph.prefetch.empty(); });
@@ -255,21 +348,24 @@ class Prefetcher {
           fmt::format("; no room was found for {}{}", taken > 0 ? "another " : "", without_room);
     }
     plan_.notes.push_back(std::move(note));
+    if (taken > 0)
+      plan_.notes.push_back(fmt::format("without prefetched constants the score is {}", before));
   }
 
   const choices::SearchContext& context_;
   const constraints::PlanConstraints& constraints_;
+  const answer::PartitionOptions& options_;
   plan::Plan plan_;
-  PrefetchSchedule schedule_;
-  std::optional<int> without_room_;  // subgraphs, in all of the memory
+  const double score_;               // of the plan, as that of a schedule
+  std::optional<int> without_room_;  // of the schedule that was taken, else of the first one
 };
 
 }  // namespace
 
 base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
                                     const constraints::PlanConstraints& constraints,
-                                    plan::Plan plan) {
-  return Prefetcher(context, constraints, std::move(plan)).Run();
+                                    const answer::PartitionOptions& options, plan::Plan plan) {
+  return Prefetcher(context, constraints, options, std::move(plan)).Run();
 }
 
 }  // namespace tessera::search::partition::driver

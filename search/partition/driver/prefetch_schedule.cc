@@ -32,17 +32,38 @@ namespace {
 
 using cost::Detail;
 
-constexpr size_t kMostParts = 32;
-constexpr int64_t kCyclesOfPart = 1'000;  // at least, so that latencies of transfers do not matter
+constexpr size_t kMostParts = 128;
+constexpr int64_t kCyclesOfPart = 250;  // at least, so that latencies of transfers do not matter
 
 }  // namespace
+
+std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
+                                problem::Bytes room) {
+  std::vector<problem::Bytes> change(program.steps.size() + 1);
+  for (const problem::Buffer& buffer : program.problem.buffers) {
+    for (const problem::Lifespan& life : buffer.lifespans) {
+      change[static_cast<size_t>(life.lower)] += buffer.size;
+      change[static_cast<size_t>(life.upper)] -= buffer.size;
+    }
+  }
+  std::vector<FreeBytes> free(subgraphs, {room, room});
+  problem::Bytes load = 0;
+  for (size_t step = 0; step < program.steps.size(); ++step) {
+    load += change[step];
+    FreeBytes& here = free[static_cast<size_t>(program.steps[step].subgraph)];
+    here.throughout = std::min(here.throughout, room - load);
+    if (program.steps[step].kind != plan::StepKind::kPrologue)
+      here.after_prologue = std::min(here.after_prologue, room - load);
+  }
+  return free;
+}
 
 PrefetchSchedule::PrefetchSchedule(const choices::SearchContext& context, std::vector<int> kept)
     : context_(context), kept_(std::move(kept)) {}
 
 const PrefetchSchedule::Costing& PrefetchSchedule::CostingOf(const plan::Subgraph& subgraph) {
-  std::unique_ptr<Costing>& costing =
-      costings_[{subgraph.interval.first, subgraph.weights, subgraph.k_extent}];
+  std::unique_ptr<Costing>& costing = costings_[{subgraph.interval.first, subgraph.interval.last,
+                                                 subgraph.weights, subgraph.k_extent}];
   if (costing == nullptr) {
     costing = std::make_unique<Costing>(
         Costing{.policy = cost::PolicyOf(subgraph, kept_),
@@ -58,13 +79,6 @@ plan::Metrics PrefetchSchedule::PriceOf(const plan::Subgraph& subgraph,
                                         const cost::Prefetches& prefetches, cost::Detail detail) {
   const Costing& costing = CostingOf(subgraph);
   return context_.simulator.Run(costing.tiling, *costing.costs, costing.policy, detail, prefetches);
-}
-
-int64_t PrefetchSchedule::LatencyOf(const std::vector<plan::Subgraph>& subgraphs, size_t number) {
-  return PriceOf(subgraphs[number],
-                 cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, number),
-                 Detail::kTotals)
-      .latency_cycles;
 }
 
 bool PrefetchSchedule::Overlaps(const plan::Subgraph& subgraph) const {
@@ -171,28 +185,27 @@ void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carri
   }
 }
 
-PrefetchSchedule::Proposal PrefetchSchedule::Propose(const std::vector<plan::Subgraph>& subgraphs,
-                                                     std::vector<plan::Subgraph> with,
+PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph> subgraphs,
                                                      std::vector<FreeBytes> free) {
-  std::vector<Queued> queue(with.size());
-  for (size_t i = 0; i < with.size(); ++i) {
-    with[i].prefetch.clear();
-    queue[i].user = with[i];
-    queue[i].bytes = BytesOf(with[i]);
-    queue[i].user.prefetch.assign(i > 0 && Overlaps(with[i]) ? PartsOf(with[i]) : 0, 0);
+  std::vector<Queued> queue(subgraphs.size());
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
+    subgraphs[i].prefetch.clear();
+    queue[i].user = subgraphs[i];
+    queue[i].bytes = BytesOf(subgraphs[i]);
+    queue[i].user.prefetch.assign(i > 0 && Overlaps(subgraphs[i]) ? PartsOf(subgraphs[i]) : 0, 0);
   }
-  for (size_t carrier = 0; carrier < with.size(); ++carrier) {
-    if (Overlaps(with[carrier])) Fill(with, carrier, queue, free);
+  for (size_t carrier = 0; carrier < subgraphs.size(); ++carrier) {
+    if (Overlaps(subgraphs[carrier])) Fill(subgraphs, carrier, queue, free);
   }
   Proposal proposal;
-  for (size_t i = 0; i < with.size(); ++i) {
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
     proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
-    proposal.gain += LatencyOf(subgraphs, i);
-    with[i].metrics = PriceOf(
-        with[i], cost::PrefetchesOf(context_.graph, context_.profile, with, i), Detail::kParts);
-    proposal.gain -= with[i].metrics.latency_cycles;
+    subgraphs[i].metrics =
+        PriceOf(subgraphs[i], cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, i),
+                Detail::kParts);
+    plan::Accumulate(proposal.totals, subgraphs[i].metrics);
   }
-  proposal.subgraphs = std::move(with);
+  proposal.subgraphs = std::move(subgraphs);
   return proposal;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/partition/choices/search_context.h"
@@ -24,6 +25,10 @@ struct FreeBytes {
   problem::Bytes after_prologue = 0;
 };
 
+// The load of each subgraph of a program, taken from `room` bytes.
+std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
+                                problem::Bytes room);
+
 // Decides when the constants of a subgraph arrive, given when those of all others do. See
 // prefetch_schedule.cc. Not thread-safe.
 class PrefetchSchedule {
@@ -32,15 +37,14 @@ class PrefetchSchedule {
   PrefetchSchedule(const choices::SearchContext& context, std::vector<int> kept);
 
   struct Proposal {
-    std::vector<plan::Subgraph> subgraphs;  // with metrics
-    int64_t gain = 0;                       // cycles, over those before
+    std::vector<plan::Subgraph> subgraphs;  // with metrics, except peaks
+    plan::Metrics totals;                   // of them
     int without_room = 0;                   // subgraphs of which no part is ahead, for want of room
   };
 
-  // The subgraphs `with` other weight policies, and with constants that arrive ahead where that
-  // delays no earlier subgraph by more than it gains. `free` is parallel to them.
-  Proposal Propose(const std::vector<plan::Subgraph>& subgraphs, std::vector<plan::Subgraph> with,
-                   std::vector<FreeBytes> free);
+  // The subgraphs with constants that arrive ahead where that delays no earlier subgraph by more
+  // than it gains. `free` is parallel to them.
+  Proposal Propose(std::vector<plan::Subgraph> subgraphs, std::vector<FreeBytes> free);
 
   // Gives subgraphs back the slices that they have in `subgraphs` if these take less time than
   // their constants as scheduled. Returns whether any did.
@@ -68,7 +72,6 @@ class PrefetchSchedule {
   const Costing& CostingOf(const plan::Subgraph& subgraph);
   plan::Metrics PriceOf(const plan::Subgraph& subgraph, const cost::Prefetches& prefetches,
                         cost::Detail detail);
-  int64_t LatencyOf(const std::vector<plan::Subgraph>& subgraphs, size_t number);
   bool Overlaps(const plan::Subgraph& subgraph) const;
   size_t PartsOf(const plan::Subgraph& subgraph) const;
   problem::Bytes BytesOf(const plan::Subgraph& subgraph) const;
@@ -80,8 +83,9 @@ class PrefetchSchedule {
 
   const choices::SearchContext& context_;
   const std::vector<int> kept_;
-  // by first operator, weights and K extent
-  std::map<std::tuple<int, hw_profiles::WeightPolicy, int64_t>, std::unique_ptr<Costing>> costings_;
+  // by first and last operator, weights and K extent
+  std::map<std::tuple<int, int, hw_profiles::WeightPolicy, int64_t>, std::unique_ptr<Costing>>
+      costings_;
 };
 
 }  // namespace tessera::search::partition::driver

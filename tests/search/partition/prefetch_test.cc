@@ -91,6 +91,32 @@ TEST(Prefetch, IsNeverWorseAndOftenBetter) {
   EXPECT_GE(subgraphs, 60);
 }
 
+// Subgraphs are cut and joined for the sake of constants, within what the options allow.
+TEST(Prefetch, RegroupsSubgraphsAsAllowed) {
+  int regrouped = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Subject subject = AnySubject(seed, {4, 8}, {300, 3000});
+    const Profile profile = Machine(subject.profile);
+    partition::answer::PartitionOptions options = Prefetching();
+    options.max_operators = 3;
+    if (seed % 3 == 0) options.keeping = partition::paths::Keeping::kNothing;
+    options.prefetch = false;
+    const auto plain = partition::SearchPartition(subject.graph, profile, options);
+    ASSERT_TRUE(plain.has_value());
+    if (!plain->plan) continue;
+    options.prefetch = true;
+    const plan::Plan plan = FindPlan(subject.graph, profile, options);
+    EXPECT_LE(plan.score, plain->plan->score) << "seed " << seed;
+    for (const plan::Subgraph& subgraph : plan.subgraphs)
+      EXPECT_LE(subgraph.interval.last - subgraph.interval.first, 2) << "seed " << seed;
+    if (options.keeping == partition::paths::Keeping::kNothing) {
+      EXPECT_TRUE(plan.kept.empty()) << "seed " << seed;
+    }
+    regrouped += plan.subgraphs.size() != plain->plan->subgraphs.size() ? 1 : 0;
+  }
+  ExpectEnough(regrouped, 10);
+}
+
 // With enough space for everything, no further subgraph would gain.
 TEST(Prefetch, LeavesNoGainWhereThereIsSpace) {
   int checked = 0;
