@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 // The number of random draws of a test. A sanitizer slows each draw about tenfold. It looks for
@@ -17,7 +18,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-constexpr int DrawsOf(int whole) { return kSanitized ? whole / 10 : whole; }
+constexpr int DrawsOf(int whole) { return kSanitized ? std::max(1, whole / 10) : whole; }
 
 // The least number of draws of a kind that are seldom drawn: a tenth of the draws may hold less
 // than a tenth of them.
