@@ -47,8 +47,8 @@ namespace {
 using hw_profiles::WeightPolicy;
 using problem::Problem;
 
-constexpr int kMostSchedules = 6;           // for one partition and size of the memory
-constexpr size_t kMostScheduled = 1 << 12;  // operators of all partitions that are scheduled
+constexpr int kMostTakenBack = 6;           // times that one schedule gives slices back
+constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kMostPlaced = 8;           // schedules
 // The budget for each of them, times the buffers: another schedule may be easier to place.
 constexpr int64_t kPlacingWork = 6'000'000;
@@ -143,7 +143,7 @@ class Prefetcher {
     }
     std::optional<Scheduled> best;
     bool changed = true;
-    for (int i = 0; i < kMostSchedules && changed && !context_.stop.Requested(); ++i) {
+    for (int i = 0; i < kMostTakenBack && changed && !context_.stop.Requested(); ++i) {
       const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
           context_.graph, context_.profile, ChoicesOf(with, groups.kept));
       if (!program) return base::Unexpected(program.error());
@@ -247,10 +247,12 @@ class Prefetcher {
       const auto before =
           std::find_if(plan_.homes.begin(), plan_.homes.end(),
                        [&built](const plan::Home& home) { return home.memory == built.memory; });
+      if (before == plan_.homes.end()) return std::nullopt;
       plan::Home home = *before;
       home.allocation.offsets.clear();
       for (const int tensor : built.tensors) {
         const auto at = std::find(before->tensors.begin(), before->tensors.end(), tensor);
+        if (at == before->tensors.end()) return std::nullopt;
         home.allocation.offsets.push_back(
             before->allocation.offsets[static_cast<size_t>(at - before->tensors.begin())]);
       }

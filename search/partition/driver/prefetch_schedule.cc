@@ -33,7 +33,7 @@ namespace {
 using cost::Detail;
 
 constexpr size_t kMostParts = 128;
-constexpr int64_t kCyclesOfPart = 250;  // at least, so that latencies of transfers do not matter
+constexpr int64_t kCyclesOfPart = 250;  // at least, without the latency of the transfer
 
 }  // namespace
 
