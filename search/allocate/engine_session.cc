@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <utility>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/problem/structure.h"
 #include "tessera/problem/validator.h"
+#include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/occupancy.h"
 
@@ -65,10 +68,10 @@ bool ReachesTooFar(const Problem& problem) { return ReachesTooFar(problem, Sizes
 bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   Bytes total = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] > kNoPosition || problem.buffers[i].offset.value_or(0) > kNoPosition - sizes[i])
+    if (sizes[i] >= kNoPosition || problem.buffers[i].offset.value_or(0) >= kNoPosition - sizes[i])
       return true;
     total += sizes[i];
-    if (total > kNoPosition) return true;
+    if (total >= kNoPosition) return true;
   }
   for (const problem::Relation& relation : problem.relations) {
     if (relation.kind != problem::RelationKind::kColocate) continue;
@@ -83,9 +86,60 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   });
 }
 
+std::optional<Bytes> FarthestNeeded(const Problem& problem) {
+  if (problem.memories.size() == 1) {
+    if (const std::optional<Bytes> top = StackedTop(problem)) return top;
+  }
+  std::optional<Bytes> sum = 0;
+  const auto add = [&sum](Bytes bytes) {
+    if (sum) sum = base::CheckedAdd(*sum, std::abs(bytes));
+  };
+  std::optional<Bytes> step = 1;  // by which the buffers above a gap move down
+  const auto keep = [&step](Bytes multiple) {
+    if (step) step = base::CheckedMul(*step / std::gcd(*step, multiple), multiple);
+  };
+  size_t parts = problem.buffers.size();
+  for (const Memory& memory : problem.memories) {
+    for (const problem::Reserved& reserved : memory.reserved)
+      add(std::min(reserved.range.end, memory.capacity));
+    for (const problem::Bank& bank : memory.banks) add(bank.range.end);
+    parts += memory.reserved.size() + memory.banks.size();
+  }
+  for (const Buffer& buffer : problem.buffers) {
+    add(buffer.size);
+    add(buffer.offset.value_or(0));
+    keep(problem::AlignmentOf(problem, buffer));
+  }
+  for (const Relation& relation : problem.relations) add(relation.delta);
+  for (const problem::Rule& rule : problem.rules) {
+    const problem::Requirement& required = rule.requirement;
+    if (required.kind == problem::RequirementKind::kCommonDelta) return std::nullopt;
+    Bytes distance = required.distance;
+    if (required.kind == problem::RequirementKind::kXorDistance) {
+      if (distance >= kNoPosition) return std::nullopt;
+      // The offsets of a pair differ in bits below this one alone.
+      distance = problem::NaturalAlignmentOf(distance + 1);
+      keep(distance);
+    }
+    for (size_t i = 0; i < rule.pairs.size(); ++i) add(distance);
+    keep(required.multiple);
+    add(required.window.begin);
+    for (const int buffer : rule.buffers) {
+      add(required.before);
+      add(required.after);
+      if (required.kind == problem::RequirementKind::kNaturalAlignment)
+        keep(problem::NaturalAlignmentOf(problem.buffers[static_cast<size_t>(buffer)].size));
+    }
+    ++parts;
+  }
+  if (step) step = base::CheckedMul(*step, static_cast<Bytes>(parts));
+  if (step) add(*step);
+  return step && sum && *sum < kNoPosition ? sum : std::nullopt;
+}
+
 std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport banks,
                                            DistanceSupport distances) {
-  if (ReachesTooFar(problem)) return "addresses beyond 2^61 bytes";
+  if (ReachesTooFar(problem)) return "addresses of 2^61 bytes and more";
   for (size_t m = 0; m < problem.memories.size(); ++m) {
     const Memory& memory = problem.memories[m];
     if (!memory.modes.empty() && !problem::FindPermissiveMode(problem, static_cast<int>(m))) {

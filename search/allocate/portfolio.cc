@@ -82,7 +82,7 @@ class Portfolio {
                           ? std::optional(AtCandidate(problem, ladder->candidates[candidate]))
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
-        capacity_(CapacityFor(options.capacity)),
+        capacity_(CapacityFor(options)),
         folded_(problem.rules.empty()
                     ? std::nullopt
                     : std::optional(FoldWindows(FoldRules(problem, ladder), capacity_))),
@@ -102,15 +102,30 @@ class Portfolio {
       peaks_.emplace(question_, *engine);
   }
 
-  // No buffer can lie beyond kNoPosition, so a larger capacity has no effect. Without a capacity of
-  // the user, none beyond the stack of all buffers has: engines encode narrow numbers then.
-  Bytes CapacityFor(const std::optional<Bytes>& given) const {
-    if (given) return std::min(*given, kNoPosition - 1);
-    const Bytes most = std::min(sized_.memories[0].capacity, kNoPosition - 1);
-    return std::min(most, StackedTop(sized_).value_or(most));
+  // Engines search no address beyond kNoPosition, and for the least peak none that is farther than
+  // needed: they encode narrow numbers then, and begin nearer to that peak.
+  Bytes CapacityFor(const AllocateOptions& options) const {
+    const Bytes stated = options.capacity.value_or(sized_.memories[0].capacity);
+    const Bytes most = std::min(stated, kNoPosition - 1);
+    if (options.capacity && !options.minimize) return most;
+    return std::min(most, FarthestNeeded(sized_).value_or(most));
   }
 
+  // A refutation holds for addresses below kNoPosition, the only ones that are searched.
   base::Expected<Result> Run() {
+    base::Expected<Result> result = Search();
+    const Bytes asked = options_.capacity.value_or(sized_.memories[0].capacity);
+    if (!result || result->status != Status::kInfeasible || asked < kNoPosition ||
+        FarthestNeeded(sized_))
+      return result;
+    Result open;
+    open.status = ReachesTooFar(sized_) ? Status::kUnsupported : Status::kUnknown;
+    open.reason = "addresses of 2^61 bytes and more, which no engine searches, may be needed";
+    return open;
+  }
+
+ private:
+  base::Expected<Result> Search() {
     Result refuted = RefuteByBounds(Bounded(), capacity_, granularity_);
     bound_ = refuted.lower_bound;
     if (refuted.status == Status::kInfeasible) return refuted;
@@ -142,7 +157,6 @@ class Portfolio {
     return result;
   }
 
- private:
   using Reports = std::vector<LaneReport>;
   using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
 
