@@ -208,7 +208,8 @@ class CheckCommand final : public Command {
                                    *files_.capacity));
     }
     if (files_.problem.empty()) return others;
-    const base::Expected<problem::files::ProblemDocument> own = LoadProblem(files_.problem);
+    const base::Expected<problem::files::ProblemDocument> own =
+        LoadProblem(files_.problem, files_.lifetimes.Get());
     if (!own) return tl::unexpected(own.error());
     problem::Problem sized = own->problem;
     for (const problem::CandidateSizes& candidate :

@@ -49,6 +49,7 @@ class DecodeCommand final : public Command {
         app.add_option("--formula", formula_,
                        "The file that `tessera encode` wrote; its first line has the options");
     choice_.Declare(app, formula);
+    lifetimes_.Declare(app);
     format_.Declare(app);
     app.add_option("--output", outputs_, "Also write the allocation here: .csv, .json or .svg");
   }
@@ -64,7 +65,8 @@ class DecodeCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    const base::Expected<problem::files::ProblemDocument> input = LoadProblem(file_);
+    const base::Expected<problem::files::ProblemDocument> input =
+        LoadProblem(file_, lifetimes_.Get());
     if (!input) return console.Refuse(input.error());
     const base::Expected<encoder::exports::FormulaOptions> options = ChooseOptions(*input);
     if (!options) return console.Refuse(options.error());
@@ -110,6 +112,7 @@ class DecodeCommand final : public Command {
   std::string model_;
   std::string formula_;
   FormulaChoice choice_;
+  LifetimesOption lifetimes_;
   AnswerFormat format_;
   std::vector<std::string> outputs_;
   Destinations files_;

@@ -55,6 +55,7 @@ class EncodeCommand final : public Command {
                    "Write that Problem here, in JSON, for `tessera alloc` and `decode`")
         ->needs(profile);
     choice_.Declare(app, nullptr);
+    lifetimes_.Declare(app);
     app.add_option("--format", format_,
                    "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, "
                    ".smt2, .txt), else text")
@@ -102,7 +103,8 @@ class EncodeCommand final : public Command {
 
   tl::expected<problem::files::ProblemDocument, NetworkRefusal> Load(Console& console) const {
     if (!subject_.NamesProfile()) {
-      base::Expected<problem::files::ProblemDocument> document = LoadProblem(file_);
+      base::Expected<problem::files::ProblemDocument> document =
+          LoadProblem(file_, lifetimes_.Get());
       if (!document) return tl::unexpected(NetworkRefusal{document.error()});
       return *std::move(document);
     }
@@ -138,6 +140,7 @@ class EncodeCommand final : public Command {
   TileChoice tile_;
   std::string problem_;
   FormulaChoice choice_;
+  LifetimesOption lifetimes_;
   std::string format_;
   std::string output_;
   Destinations files_;

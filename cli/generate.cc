@@ -99,6 +99,7 @@ class GenerateCommand final : public Command {
     app.add_option("--from", from_,
                    "The list of the family 'given'; for --fixed and --separated with offsets; - "
                    "reads standard input");
+    lifetimes_.Declare(app);
     app.add_option("--format", format_,
                    "csv or json; without it the suffix of --output says which, else csv if that "
                    "can state the list")
@@ -174,8 +175,16 @@ class GenerateCommand final : public Command {
 
   base::Expected<problem::Problem> Make() {
     if (from_.empty()) return Generate(request_);
-    base::Expected<problem::files::ProblemDocument> input = LoadProblem(from_);
+    base::Expected<problem::files::ProblemDocument> input = LoadProblem(from_, lifetimes_.Get());
     if (!input) return tl::unexpected(input.error());
+    if (input->ladder || !input->fallbacks.empty()) {
+      base::Diagnostic fault;
+      fault.file = from_;
+      fault.message = fmt::format("the family '{}' keeps no {}", kGiven,
+                                  input->ladder ? "tile candidates" : "fallbacks");
+      fault.hint = "take them out of the list";
+      return base::Unexpected(std::move(fault));
+    }
     relations_ = input->problem.relations.size();
     costs_ = input->problem.costs.size();
     auto varied = Vary(std::move(input->problem), request_);
@@ -188,6 +197,7 @@ class GenerateCommand final : public Command {
   size_t relations_ = 0;  // of the list of --from
   size_t costs_ = 0;
   std::string from_;
+  LifetimesOption lifetimes_;  // of the list of --from
   std::string format_;
   std::string output_;
   Destinations files_;

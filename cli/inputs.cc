@@ -103,7 +103,8 @@ base::Diagnostic AnswerFault(const std::string& file, std::string message, std::
 }
 
 base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text) {
-  base::Expected<problem::Problem> problem = problem::files::ReadCsv(text, files.file);
+  base::Expected<problem::Problem> problem =
+      problem::files::ReadCsv(text, files.file, files.lifetimes.Get());
   if (!problem) return tl::unexpected(problem.error());
   if (!files.capacity)
     return tl::unexpected(AnswerFault(files.file, "a CSV does not say how large the memory is",
@@ -145,7 +146,8 @@ base::Expected<Answer> FromAllocation(const AnswerFiles& files, const std::strin
     return tl::unexpected(AnswerFault(files.file, "an allocation does not say what it answers",
                                       "add --problem FILE"));
   }
-  base::Expected<problem::files::ProblemDocument> input = LoadProblem(files.problem);
+  base::Expected<problem::files::ProblemDocument> input =
+      LoadProblem(files.problem, files.lifetimes.Get());
   if (!input) return tl::unexpected(input.error());
   const base::Expected<problem::files::AllocationDocument> document =
       problem::files::ReadAllocation(text, files.file, input->problem);
@@ -190,6 +192,7 @@ void AnswerFiles::Declare(CLI::App& app) {
   app.add_option("--problem", problem, "The Problem that an allocation answers");
   app.add_option("--capacity", capacity, "Bytes of the (first) memory; a CSV needs it")
       ->transform(ByteCount());
+  lifetimes.Declare(app);
 }
 
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file) {

@@ -10,6 +10,7 @@
 
 #include "tessera/api/parts/modes.h"
 #include "tessera/base/diagnostic.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
@@ -67,6 +68,7 @@ struct AnswerFiles {
   std::string problem;  // the Problem of an allocation; empty for plans and CSV
   // required for CSV; overrides that of an allocation; not allowed with a plan
   std::optional<problem::Bytes> capacity;
+  LifetimesOption lifetimes;  // of a CSV, as the answer or as its Problem
 };
 
 // Refuses answers that have neither addresses nor, if `collisions` is true, an explanation.

@@ -148,9 +148,7 @@ class StatsCommand final : public Command {
     app.add_option("file", file_,
                    "Buffers: MiniMalloc's CSV, or a Problem in JSON; - reads standard input")
         ->required();
-    lifetimes_.Declare(app, "--lifetimes",
-                       "How a CSV states lives: half-open [a, b), inclusive [a, b], or exclusive "
-                       "(a, b) (default: half-open)");
+    lifetimes_.Declare(app);
     app.add_option("--candidate", candidate_, "The tile candidate of the file whose sizes count");
     format_.Declare(app);
   }

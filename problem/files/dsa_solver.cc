@@ -303,6 +303,7 @@ Expected<std::string> WriteDsaSolver(const Problem& problem) {
   if (!problem.costs.empty()) {
     Json penalties = Json::array();
     for (const Cost& cost : problem.costs) {
+      if (cost.weight == 0) continue;  // the format has none
       Json penalty = Json::object();
       penalty["first"] = cost.first;
       penalty["second"] = cost.second;

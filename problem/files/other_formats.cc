@@ -63,6 +63,14 @@ int64_t CountPairs(const Problem& problem, int memory) {
 
 }  // namespace
 
+StatedPairs::StatedPairs(const Problem& problem) {
+  for (const Relation& relation : problem.relations) {
+    const Pair pair = std::minmax(relation.first, relation.second);
+    if (relation.kind == RelationKind::kSeparate) separate.insert(pair);
+    if (relation.kind == RelationKind::kExclusive) exclusive.insert(pair);
+  }
+}
+
 base::Diagnostic CannotState(std::string_view format, std::string_view what) {
   base::Diagnostic diagnostic;
   diagnostic.message = fmt::format("the format {} cannot state {}", format, what);
@@ -107,6 +115,11 @@ base::Expected<std::string> WriteList(ListFormat format, const ProblemDocument& 
   const std::string_view name = kListFormatWords[static_cast<size_t>(format)];
   if (document.ladder && format != ListFormat::kJson)
     return base::Unexpected(CannotState(name, "tile candidates"));
+  const bool has_values =
+      std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                  [](const Buffer& buffer) { return buffer.value.has_value(); });
+  if (has_values && format != ListFormat::kJson && format != ListFormat::kCsv)
+    return base::Unexpected(CannotState(name, "values"));
   switch (format) {
     case ListFormat::kCsv:
       return WriteCsv(problem, nullptr, lifetimes, &document.fallbacks);
@@ -133,12 +146,15 @@ ListSummary Summarize(const Problem& problem) {
     summary.load = std::max(summary.load, LoadOf(problem, static_cast<int>(memory)));
     summary.pairs += CountPairs(problem, static_cast<int>(memory));
   }
-  for (const Relation& relation : problem.relations) {
-    const bool together = LiveTogether(problem.buffers[static_cast<size_t>(relation.first)],
-                                       problem.buffers[static_cast<size_t>(relation.second)]);
-    if (relation.kind == RelationKind::kSeparate && !together) ++summary.pairs;
-    if (relation.kind == RelationKind::kExclusive && together) --summary.pairs;
-  }
+  const auto meet = [&problem](const Pair& pair) {
+    const Buffer& first = problem.buffers[static_cast<size_t>(pair.first)];
+    const Buffer& second = problem.buffers[static_cast<size_t>(pair.second)];
+    return first.memory == second.memory && LiveTogether(first, second);
+  };
+  const StatedPairs stated(problem);
+  for (const Pair& pair : stated.separate) summary.pairs += meet(pair) ? 0 : 1;
+  for (const Pair& pair : stated.exclusive)
+    summary.pairs -= meet(pair) && !stated.separate.contains(pair) ? 1 : 0;
   return summary;
 }
 

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/files/problem_files.h"
@@ -63,6 +65,15 @@ struct ListSummary {
   friend bool operator==(const ListSummary&, const ListSummary&) = default;
 };
 ListSummary Summarize(const Problem& problem);
+
+// The pairs of buffers that relations keep apart, and those that they let share addresses. A pair
+// in both must not share any.
+using Pair = std::pair<int, int>;  // ascending
+struct StatedPairs {
+  explicit StatedPairs(const Problem& problem);
+  std::set<Pair> separate;
+  std::set<Pair> exclusive;
+};
 
 // The refusal of something that a format cannot state.
 base::Diagnostic CannotState(std::string_view format, std::string_view what);

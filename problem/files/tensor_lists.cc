@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,8 +34,9 @@ using base::Presence;
 using base::Unexpected;
 using Json = nlohmann::ordered_json;
 
-// The first part that none of these formats can state; empty if there is none.
-std::string BeyondTensorLists(const Problem& problem) {
+// The first part that this format cannot state; empty if there is none. None of these formats
+// states capacities.
+std::string Beyond(const Problem& problem, bool states_pairs) {
   for (const Memory& memory : problem.memories) {
     if (!memory.reserved.empty()) return "reserved ranges";
     if (!memory.banks.empty() || !memory.modes.empty()) return "banks and modes";
@@ -37,6 +44,7 @@ std::string BeyondTensorLists(const Problem& problem) {
   if (!problem.rules.empty()) return "rules";
   if (!problem.costs.empty()) return "costs";
   if (!problem.loops.empty()) return "loops";
+  if (!states_pairs && !problem.relations.empty()) return "relations";
   for (const Relation& relation : problem.relations) {
     if (relation.kind != RelationKind::kSeparate && relation.kind != RelationKind::kExclusive)
       return "relations other than separate and exclusive";
@@ -44,12 +52,38 @@ std::string BeyondTensorLists(const Problem& problem) {
   return "";
 }
 
-Expected<Problem> Checked(JsonReader& reader, Problem problem) {
+constexpr base::IntegerRange kMemoryIds = {0, std::numeric_limits<int>::max()};
+
+// What the parts of a buffer are called in one of these formats: ours, then its own.
+using Names = std::span<const std::pair<std::string_view, std::string_view>>;
+
+Expected<Problem> Checked(JsonReader& reader, Problem problem, Names names) {
   if (!reader.Failed()) {
-    if (std::optional<base::Diagnostic> fault = CheckWellFormed(problem))
+    if (std::optional<base::Diagnostic> fault = CheckWellFormed(problem)) {
+      for (const auto& [ours, theirs] : names) {
+        const size_t at = fault->pointer.find(ours);
+        if (at != std::string::npos) fault->pointer.replace(at, ours.size(), theirs);
+      }
       reader.Refuse(*std::move(fault));
+    }
   }
   return reader.Finish(std::move(problem));
+}
+
+// The number that the format gives the memory: its name if all names are such numbers.
+std::vector<int64_t> NumbersOf(const std::vector<Memory>& memories) {
+  std::vector<int64_t> numbers;
+  for (const Memory& memory : memories) {
+    int64_t number = -1;
+    std::from_chars(memory.name.data(), memory.name.data() + memory.name.size(), number);
+    if (kMemoryIds.least <= number && number <= kMemoryIds.most &&
+        memory.name == std::to_string(number))
+      numbers.push_back(number);
+  }
+  if (numbers.size() == memories.size()) return numbers;
+  numbers.resize(memories.size());
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return numbers;
 }
 
 }  // namespace
@@ -69,7 +103,7 @@ Expected<Problem> ReadExecutorch(std::string_view text, std::string_view file) {
       const std::vector<JsonValue> ends = tensor.Required("lifetime").Items(2);
       if (!reader.Failed())
         buffer.lifespans = {{ends[0].Integer(kSteps), ends[1].Integer(kSteps) + 1}};
-      const int64_t id = tensor.Integer("mem_id", {0, std::numeric_limits<int>::max()}, 1);
+      const int64_t id = tensor.Integer("mem_id", kMemoryIds, 1);
       const auto [found, fresh] = memory_of.emplace(id, static_cast<int>(problem.memories.size()));
       if (fresh) {
         problem.memories.emplace_back();
@@ -85,14 +119,20 @@ Expected<Problem> ReadExecutorch(std::string_view text, std::string_view file) {
     problem.memories.emplace_back();
     problem.memories[0].capacity = base::kMaxTotal;
   }
-  return Checked(reader, std::move(problem));
+  static constexpr auto kNames =
+      std::to_array<std::pair<std::string_view, std::string_view>>({{"/buffers/", "/tensors/"},
+                                                                    {"/lifespans/0", "/lifetime"},
+                                                                    {"/size", "/allocated_memory"},
+                                                                    {"/offset", "/mem_offset"},
+                                                                    {"/id", "/name"}});
+  return Checked(reader, std::move(problem), kNames);
 }
 
 Expected<std::string> WriteExecutorch(const Problem& problem) {
   static constexpr std::string_view kName = "executorch";
-  if (const std::string beyond = BeyondTensorLists(problem); !beyond.empty())
+  if (const std::string beyond = Beyond(problem, false); !beyond.empty())
     return Unexpected(CannotState(kName, beyond));
-  if (!problem.relations.empty()) return Unexpected(CannotState(kName, "relations"));
+  const std::vector<int64_t> numbers = NumbersOf(problem.memories);
   Json root = Json::object();
   root["tensors"] = Json::array();
   for (const Buffer& buffer : problem.buffers) {
@@ -103,7 +143,7 @@ Expected<std::string> WriteExecutorch(const Problem& problem) {
     tensor["allocated_memory"] = buffer.size;
     if (AlignmentOf(problem, buffer) != 1) tensor["alignment"] = AlignmentOf(problem, buffer);
     tensor["lifetime"] = Json::array({buffer.lifespans[0].lower, buffer.lifespans[0].upper - 1});
-    tensor["mem_id"] = buffer.memory + 1;
+    tensor["mem_id"] = numbers[static_cast<size_t>(buffer.memory)];
     if (buffer.offset) tensor["mem_offset"] = *buffer.offset;
     base::Append(root, "tensors", std::move(tensor));
   }
@@ -146,31 +186,31 @@ Expected<Problem> ReadTvm(std::string_view text, std::string_view file) {
           {RelationKind::kSeparate, std::min(at, found->second), std::max(at, found->second)});
     }
   }
-  return Checked(reader, std::move(problem));
+  static constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"/size", "/size_bytes"},
+       {"/alignment", "/byte_alignment"},
+       {"/offset", "/byte_offset"},
+       {"/id", "/name_hint"}});
+  return Checked(reader, std::move(problem), kNames);
 }
 
 Expected<std::string> WriteTvm(const Problem& problem) {
   static constexpr std::string_view kName = "tvm";
   static constexpr int64_t kMostPairs = 10'000'000;
-  if (const std::string beyond = BeyondTensorLists(problem); !beyond.empty())
+  if (const std::string beyond = Beyond(problem, true); !beyond.empty())
     return Unexpected(CannotState(kName, beyond));
   if (problem.memories.size() != 1) return Unexpected(CannotState(kName, "several memories"));
   if (Summarize(problem).pairs > kMostPairs)
     return Unexpected(CannotState(kName, fmt::format("more than {} conflicts", kMostPairs)));
   const size_t count = problem.buffers.size();
   std::vector<std::vector<size_t>> conflicts(count);
-  std::map<std::pair<size_t, size_t>, RelationKind> related;
-  for (const Relation& relation : problem.relations) {
-    const auto pair =
-        std::minmax(static_cast<size_t>(relation.first), static_cast<size_t>(relation.second));
-    related[pair] = relation.kind;
-  }
+  const StatedPairs stated(problem);
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a + 1; b < count; ++b) {
-      const auto relation = related.find({a, b});
-      const bool meets = relation != related.end()
-                             ? relation->second == RelationKind::kSeparate
-                             : LiveTogether(problem.buffers[a], problem.buffers[b]);
+      const Pair pair{static_cast<int>(a), static_cast<int>(b)};
+      const bool meets =
+          stated.separate.contains(pair) || (!stated.exclusive.contains(pair) &&
+                                             LiveTogether(problem.buffers[a], problem.buffers[b]));
       if (!meets) continue;
       conflicts[a].push_back(b);
       conflicts[b].push_back(a);
@@ -200,10 +240,8 @@ Expected<std::string> WriteTfliteMicro(const Problem& problem) {
   const bool are_all_fixed =
       std::all_of(problem.buffers.begin(), problem.buffers.end(),
                   [](const Buffer& buffer) { return buffer.offset.has_value(); });
-  if (const std::string beyond = BeyondTensorLists(problem); !are_all_fixed && !beyond.empty())
+  if (const std::string beyond = Beyond(problem, false); !are_all_fixed && !beyond.empty())
     return Unexpected(CannotState(kName, beyond));
-  if (!are_all_fixed && !problem.relations.empty())
-    return Unexpected(CannotState(kName, "relations"));
   Json plan = Json::array({kVersion, kSubgraph, static_cast<int64_t>(problem.buffers.size())});
   for (const Buffer& buffer : problem.buffers) {
     if (buffer.offset.value_or(0) > std::numeric_limits<int32_t>::max())

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,13 +95,19 @@ class TraceReader {
     if (words.size() == 4 && !ReadNumber(words[3], buffer.alignment)) return false;
     if (alive_.contains(words[1].text))
       return Refuse(words[1], "the id is in use", "an id that is free");
-    const int use = ++uses_[words[1].text];
-    buffer.id = base::AsUtf8(std::string(words[1].text));
-    if (use > 1) buffer.id += fmt::format("#{}", use);
+    buffer.id = FreeName(base::AsUtf8(std::string(words[1].text)));
     buffer.lifespans = {{step_, step_ + 1}};
     alive_.emplace(words[1].text, problem_.buffers.size());
     problem_.buffers.push_back(std::move(buffer));
     return true;
+  }
+
+  // The id, or with the least number that makes it differ from all before.
+  std::string FreeName(const std::string& id) {
+    std::string name = id;
+    for (int& use = uses_[id]; !names_.insert(name).second;)
+      name = id + fmt::format("#{}", ++use + 1);
+    return name;
   }
 
   bool Free(const Word& id) {
@@ -125,7 +132,8 @@ class TraceReader {
   Step step_ = 0;
   Problem problem_;
   std::unordered_map<std::string_view, size_t> alive_;
-  std::unordered_map<std::string_view, int> uses_;
+  std::unordered_map<std::string, int> uses_;  // names with a number, by id
+  std::unordered_set<std::string> names_;
   std::optional<Diagnostic> fault_;
 };
 

@@ -101,6 +101,25 @@ TEST_F(ConvertTest, AllocReadsAndWritesInclusiveLives) {
   EXPECT_EQ(Run({"alloc", "inclusive.csv"}).exit_code, 3);
 }
 
+TEST_F(ConvertTest, AnswersOfInclusiveListsAreCheckedAndDrawn) {
+  const std::vector<std::string> inclusive = {"--lifetimes", "inclusive"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), inclusive.begin(), inclusive.end());
+    return Run(words);
+  };
+  ASSERT_EQ(run({"alloc", "inclusive.csv", "--output", "placed.json", "--output", "placed.csv"})
+                .exit_code,
+            0);
+  EXPECT_EQ(run({"check", "placed.csv", "--capacity", "8"}).exit_code, 0);
+  EXPECT_EQ(run({"check", "placed.json", "--problem", "inclusive.csv"}).exit_code, 0);
+  EXPECT_EQ(run({"show", "placed.csv", "--capacity", "8"}).exit_code, 0);
+  EXPECT_EQ(run({"encode", "inclusive.csv"}).out, Run({"encode", "half_open.csv"}).out);
+  auto wrong = ReadJson("placed.json");
+  for (auto& offset : wrong["offsets"]) offset = 0;
+  Write("wrong.json", wrong.dump());
+  EXPECT_EQ(run({"check", "wrong.json", "--problem", "inclusive.csv"}).exit_code, 5);
+}
+
 TEST_F(ConvertTest, AGapEndsTheSearch) {
   const Outcome outcome = Run({"alloc", "half_open.csv", "--gap", "5%"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,97 @@ TEST(OtherFormatsTest, EveryFormatKeepsLoadAndPairs) {
       }
     }
   }
+}
+
+// Pairs that may not share addresses, by definition, with relations stated in any order and twice.
+TEST(OtherFormatsTest, RelatedPairsAreCountedOnceAndKept) {
+  base::Random random(5);
+  for (int round = 0; round < 200; ++round) {
+    Problem problem = DrawProblem(random);
+    const auto last = static_cast<int64_t>(problem.buffers.size()) - 1;
+    for (int64_t left = random.Uniform(0, 8); left > 0; --left) {
+      const auto a = static_cast<int>(random.Uniform(0, last));
+      const auto b = static_cast<int>(random.Uniform(0, last));
+      const bool separates = random.Chance(0.5);
+      if (a == b) continue;
+      problem.relations.push_back(
+          {separates ? RelationKind::kSeparate : RelationKind::kExclusive, a, b});
+    }
+    const auto is_stated = [&](RelationKind kind, int a, int b) {
+      return std::any_of(
+          problem.relations.begin(), problem.relations.end(), [&](const Relation& each) {
+            return each.kind == kind &&
+                   ((each.first == a && each.second == b) || (each.first == b && each.second == a));
+          });
+    };
+    int64_t pairs = 0;
+    for (int a = 0; a <= last; ++a) {
+      for (int b = a + 1; b <= last; ++b) {
+        const bool meets = LiveTogether(problem.buffers[static_cast<size_t>(a)],
+                                        problem.buffers[static_cast<size_t>(b)]);
+        pairs += is_stated(RelationKind::kSeparate, a, b) ||
+                         (meets && !is_stated(RelationKind::kExclusive, a, b))
+                     ? 1
+                     : 0;
+      }
+    }
+    EXPECT_EQ(files::Summarize(problem).pairs, pairs);
+    for (const ListFormat format : {ListFormat::kTvm, ListFormat::kDsaSolver}) {
+      const auto text = files::WriteList(format, {problem, std::nullopt});
+      ASSERT_TRUE(text.has_value()) << base::Format(text.error());
+      const auto again = files::ReadList(format, *text, "again");
+      ASSERT_TRUE(again.has_value()) << base::Format(again.error()) << *text;
+      EXPECT_EQ(files::Summarize(again->problem).pairs, pairs) << *text;
+    }
+  }
+}
+
+TEST(OtherFormatsTest, WhatAFormatCannotStateIsNamed) {
+  Problem valued = Plain({Make("a", 0, 2, 4)});
+  valued.buffers[0].value = 3;
+  for (const ListFormat format :
+       {ListFormat::kTrace, ListFormat::kDsaSolver, ListFormat::kExecutorch, ListFormat::kTvm}) {
+    const auto text = files::WriteList(format, {valued, std::nullopt});
+    ASSERT_FALSE(text.has_value());
+    EXPECT_THAT(text.error().message, HasSubstr("cannot state values"));
+  }
+}
+
+TEST(OtherFormatsTest, ACostOfNothingIsNoPenalty) {
+  Problem problem = Plain({Make("a", 0, 2, 4), Make("b", 2, 4, 4)});
+  problem.costs.push_back({.name = "", .weight = 0, .first = 0, .second = 1});
+  const auto text = files::WriteDsaSolver(problem);
+  ASSERT_TRUE(text.has_value());
+  const auto again = files::ReadDsaSolver(*text, "again");
+  ASSERT_TRUE(again.has_value()) << base::Format(again.error());
+  EXPECT_TRUE(again->costs.empty());
+}
+
+TEST(OtherFormatsTest, ExecutorchKeepsTheNumbersOfMemories) {
+  const std::string text = R"({"tensors": [
+      {"name": "a", "allocated_memory": 4, "lifetime": [0, 1], "mem_id": 7},
+      {"name": "b", "allocated_memory": 4, "lifetime": [0, 1], "mem_id": 3}]})";
+  const auto problem = files::ReadExecutorch(text, "list");
+  ASSERT_TRUE(problem.has_value());
+  const auto again = files::WriteExecutorch(*problem);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_THAT(*again, AllOf(HasSubstr("\"mem_id\": 7"), HasSubstr("\"mem_id\": 3")));
+}
+
+TEST(OtherFormatsTest, FaultsOfListsHaveTheNamesOfTheList) {
+  const auto problem = files::ReadExecutorch(
+      R"({"tensors": [{"name": "a", "allocated_memory": 4, "lifetime": [2, 1]}]})", "list");
+  ASSERT_FALSE(problem.has_value());
+  EXPECT_EQ(problem.error().pointer, "/tensors/0/lifetime");
+}
+
+TEST(OtherFormatsTest, NamesInATraceDiffer) {
+  const auto problem =
+      files::ReadTrace("alloc a 1\nfree a\nalloc a 1\nalloc a#2 1\nfree a\nalloc a 1\n", "trace");
+  ASSERT_TRUE(problem.has_value()) << base::Format(problem.error());
+  std::vector<std::string> ids;
+  for (const Buffer& buffer : problem->buffers) ids.push_back(buffer.id);
+  EXPECT_THAT(ids, testing::ElementsAre("a", "a#2", "a#2#2", "a#3"));
 }
 
 TEST(OtherFormatsTest, ATraceIsAStepALine) {
