@@ -42,6 +42,7 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
     console.Note(fmt::format("no certificate: {}", made.reason));
     return ExitCode::kAnswer;
   }
+  const HeldInterrupts held;
   if (const auto written = api::parts::WriteCertificate(folder_, made.files); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;

@@ -129,6 +129,16 @@ InterruptGuard::~InterruptGuard() {
   Watched().store(nullptr);
 }
 
+HeldInterrupts::HeldInterrupts() {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigaddset(&interrupts, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
+}
+
+HeldInterrupts::~HeldInterrupts() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 void EndOnInterrupt() {
   std::signal(SIGINT, EndAtOnce);
   std::signal(SIGTERM, EndAtOnce);

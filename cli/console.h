@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -58,6 +59,18 @@ class InterruptGuard {
 
   // Whether a signal arrived since the guard was made.
   static bool Interrupted();
+};
+
+// While this object exists, SIGINT and SIGTERM wait.
+class HeldInterrupts {
+ public:
+  HeldInterrupts();
+  ~HeldInterrupts();
+  HeldInterrupts(const HeldInterrupts&) = delete;
+  HeldInterrupts& operator=(const HeldInterrupts&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 // If no guard exists, SIGINT and SIGTERM end the process with the exit code of an interrupt. To be

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "tessera/base/text.h"
 
@@ -202,6 +203,10 @@ ExitCode Destinations::ReadDuring(Console& console, std::string_view option,
 ExitCode Destinations::Save(Console& console, std::span<const base::Output> outputs) {
   ExitCode code = ExitCode::kAnswer;
   for (const base::Output& output : outputs) {
+    // An interrupt would leave the draft of a file. The reader of a pipe may never come.
+    const base::Expected<base::OutputPlace> place = base::FindPlace(output.path);
+    std::optional<HeldInterrupts> held;
+    if (place && place->kind == base::OutputPlace::Kind::kFile) held.emplace();
     const base::Expected<void> written = base::WriteOne(output);
     if (!written) {
       console.Refuse(written.error());

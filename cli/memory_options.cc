@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/api/parts/memories.h"
+#include "tessera/base/text.h"
 #include "tessera/cli/common_options.h"
 
 namespace tessera::cli {
@@ -50,7 +51,7 @@ std::string CheckCapacities(std::string& words) {
   const std::vector<std::string> parts = SplitAtCommas(words);
   for (const std::string& part : parts) {
     Named capacity = SplitAtName(part);
-    if (capacity.name.empty() && parts.size() > 1)
+    if (capacity.name.empty() && (parts.size() > 1 || part.starts_with('=')))
       return fmt::format("'{}' names no memory: expected MEMORY=SIZE,MEMORY=SIZE", part);
     if (std::string wrong = ByteCount()(capacity.value); !wrong.empty()) return wrong;
     checked.push_back(capacity.name.empty() ? capacity.value
@@ -60,23 +61,24 @@ std::string CheckCapacities(std::string& words) {
   return "";
 }
 
-// "sram=2,tcm" as sram with 2 and tcm with 1.
-base::Expected<std::vector<NamedWeight>> ReadWeights(std::string_view words) {
-  std::vector<NamedWeight> weights;
-  for (const std::string& word : SplitAtCommas(words)) {
-    const Named named = word.find('=') == std::string::npos ? Named{word, "1"} : SplitAtName(word);
-    const std::optional<double> weight = ParseDecimal(named.value);
-    if (!weight) {
-      base::Diagnostic fault;
-      fault.message =
-          fmt::format("{}: the weight of memory '{}' is no number above 0", kMinimize, named.name);
-      fault.expected = "a number above 0";
-      fault.found = named.value;
-      return base::Unexpected(std::move(fault));
-    }
-    weights.emplace_back(named.name, *weight);
-  }
+// "sram=2,tcm" in "sram", "2" and "tcm", "1".
+std::vector<Named> SplitWeights(std::string_view words) {
+  std::vector<Named> weights;
+  for (const std::string& word : SplitAtCommas(words))
+    weights.push_back(word.find('=') == std::string::npos ? Named{word, "1"} : SplitAtName(word));
   return weights;
+}
+
+// Says why a weight is none.
+std::string CheckWeights(const std::string& words) {
+  for (const Named& each : SplitWeights(words)) {
+    const std::optional<double> weight = ParseDecimal(each.value);
+    if (!weight || *weight < kLeastWeight || *weight > kMostWeight)
+      return fmt::format("{}: bad weight of memory '{}': expected a number from {} to {}, found {}",
+                         kMinimize, base::Printable(each.name), kLeastWeight, kMostWeight,
+                         base::Printable(each.value));
+  }
+  return "";
 }
 
 }  // namespace
@@ -85,19 +87,22 @@ CLI::Option* MemoryOptions::Declare(CLI::App& app) {
   app.add_option("--capacity", capacities_,
                  "Bytes of the (first) memory, or of memories by name: 384Ki, sram=384Ki,tcm=64Ki")
       ->transform(CLI::Validator(CheckCapacities, "SIZE or MEMORY=SIZE,.."));
-  return app.add_flag(
-      "--minimize{sum}", minimized_,
-      "Look for the least peak within the capacity. Of several memories: the least sum of their "
-      "peaks (=sum), of their peaks over their lower bounds (=relative), or the least peaks of "
-      "some, with weights or without (=sram, =sram=2,tcm=1)");
+  return app
+      .add_flag(
+          "--minimize{sum}", minimized_,
+          "Look for the least peak within the capacity. Of several memories: the least sum of "
+          "their peaks (=sum), of their peaks over their lower bounds (=relative), or the least "
+          "peaks of some, with weights or without (=sram, =sram=2,tcm=1)")
+      ->check(CLI::Validator(CheckWeights, ""));
 }
 
 std::optional<base::Diagnostic> MemoryOptions::ApplyTo(Problem& problem) {
   if (auto fault = SetCapacities(problem)) return fault;
   if (!Minimizes()) return std::nullopt;
-  const base::Expected<std::vector<NamedWeight>> weights = ReadWeights(minimized_);
-  if (!weights) return weights.error();
-  auto objective = api::parts::FindObjective(problem, *weights, kMinimize);
+  std::vector<NamedWeight> weights;
+  for (const Named& each : SplitWeights(minimized_))
+    weights.emplace_back(each.name, ParseDecimal(each.value).value_or(1));
+  auto objective = api::parts::FindObjective(problem, weights, kMinimize);
   if (!objective) return objective.error();
   objective_ = *std::move(objective);
   return std::nullopt;

@@ -315,6 +315,7 @@ ExitCode ProblemDump::Write(Console& console, Destinations& files,
                                          FileNamePart(question.name), question.buffers);
     outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
   }
+  const HeldInterrupts held;
   if (const auto written = base::WriteTogether(outputs); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;

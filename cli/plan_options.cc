@@ -20,10 +20,6 @@ namespace tessera::cli {
 
 namespace {
 
-// Sums and quotients of such numbers and of metrics stay far within what a double holds.
-constexpr double kLeastNumber = 1e-100;
-constexpr double kMostNumber = 1e100;
-
 base::Diagnostic OptionFault(std::string message, std::string expected, std::string hint = "") {
   base::Diagnostic fault;
   fault.message = std::move(message);
@@ -61,10 +57,10 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
           fmt::format("{}: '{}' {} for {}", option, part, fault, *metric),
           fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
-    if (*number != 0 && (*number < kLeastNumber || *number > kMostNumber)) {
+    if (*number != 0 && (*number < kLeastWeight || *number > kMostWeight)) {
       return tl::unexpected(
           OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
-                      fmt::format("{} to {}", kLeastNumber, kMostNumber)));
+                      fmt::format("{} to {}", kLeastWeight, kMostWeight)));
     }
     if (!numbers.emplace(*metric, *number).second) {
       return tl::unexpected(

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
@@ -16,6 +15,10 @@ using problem::Problem;
 using search::allocate::PeakObjective;
 
 namespace {
+
+// Sums of such weights times peaks stay far within what a double holds.
+constexpr double kLeastWeight = 1e-100;
+constexpr double kMostWeight = 1e100;
 
 base::Diagnostic NamedTwice(std::string_view option, const std::string& name) {
   base::Diagnostic fault;
@@ -43,10 +46,11 @@ base::Expected<std::vector<double>> WeightsByMemory(const Problem& problem,
   for (const auto& [name, weight] : weights) {
     const base::Expected<size_t> memory = FindMemory(problem, name, option);
     if (!memory) return base::Unexpected(memory.error());
-    if (!std::isfinite(weight) || weight <= 0)
+    if (!(kLeastWeight <= weight && weight <= kMostWeight))
       return base::Unexpected(
-          OutOfRange(option, fmt::format("the weight of memory '{}' is no number above 0", name),
-                     "a number above 0", fmt::format("{}", weight)));
+          OutOfRange(option, fmt::format("the weight of memory '{}' is out of range", name),
+                     fmt::format("a number from {} to {}", kLeastWeight, kMostWeight),
+                     fmt::format("{}", weight)));
     if (by_memory[*memory] > 0) return base::Unexpected(NamedTwice(option, name));
     by_memory[*memory] = weight;
   }
@@ -63,7 +67,8 @@ base::Expected<size_t> FindMemory(const Problem& problem, const std::string& nam
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
   base::Diagnostic fault;
   fault.message = fmt::format("{}: the problem has no memory '{}'", option, name);
-  fault.expected = "one of: " + base::Join(names);
+  const bool is_unnamed = names.size() == 1 && names[0].empty();
+  fault.expected = is_unnamed ? "no name, for its memory has none" : "one of: " + base::Join(names);
   fault.hint = base::DidYouMean(name, names);
   return base::Unexpected(std::move(fault));
 }

@@ -104,7 +104,12 @@ TEST_F(AllocTest, NamesTheMemoriesOfCapacitiesAndGoals) {
   const Outcome unknown = Run({"alloc", "two.json", "--minimize=tcn"});
   EXPECT_EQ(unknown.exit_code, 3);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 'tcm'?"));
-  EXPECT_EQ(Run({"alloc", "two.json", "--minimize=tcm=0"}).exit_code, 3);
+  for (const std::string weight : {"0", "-1", "nan", "inf", "1e308", "1e-200", ""}) {
+    const Outcome refused = Run({"alloc", "two.json", "--minimize=tcm=" + weight});
+    EXPECT_EQ(refused.exit_code, 2) << weight;
+    EXPECT_THAT(refused.err, HasSubstr("bad weight of memory 'tcm'"));
+  }
+  EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "=64"}).exit_code, 2);
   EXPECT_EQ(Run({"alloc", "two.json", "--capacity", "tcm=many"}).exit_code, 2);
   for (const std::string twice : {"--minimize=tcm,tcm=2", "--capacity=tcm=64,tcm=60"})
     EXPECT_THAT(Run({"alloc", "two.json", twice}).err, HasSubstr("memory 'tcm' is named twice"));

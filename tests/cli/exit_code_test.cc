@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "command_line.h"
 
@@ -291,6 +294,30 @@ TEST_F(ExitCodeTest, APlanThatIsInterruptedIs130AndTheBestSoFarIsWritten) {
   EXPECT_EQ(ParseJson(outcome.out).at("status"), "feasible");
   EXPECT_THAT(Files(), ElementsAre("plan.json", "two.csv"));
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
+}
+
+// The list is written under a passing name. The signal comes while it exists.
+TEST_F(ExitCodeTest, AnInterruptedWriteLeavesNoDraft) {
+  const auto drafts = [this] {
+    const std::vector<std::string> files = Files();
+    return std::count_if(files.begin(), files.end(),
+                         [](const std::string& name) { return name.starts_with(".tessera-"); });
+  };
+  int interrupted = 0;
+  for (int attempt = 0; attempt < 20 && interrupted == 0; ++attempt) {
+    Process process({"generate", "random", "--buffers", "1000000", "--output", "list.csv"},
+                    Folder(), Streams(), "");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (drafts() == 0 && !std::filesystem::exists(Folder() / "list.csv") &&
+           std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    process.Signal(SIGINT);
+    interrupted += process.Wait().exit_code == 130 ? 1 : 0;
+    EXPECT_EQ(drafts(), 0);
+    EXPECT_TRUE(std::filesystem::exists(Folder() / "list.csv"));
+    std::filesystem::remove(Folder() / "list.csv");
+  }
+  EXPECT_EQ(interrupted, 1);
 }
 
 }  // namespace
