@@ -231,6 +231,12 @@ class ExploreCommand final : public Command {
       console.Note("explore: " + fault);
       return ExitCode::kUsage;
     }
+    if (dry_run_ && !questions_.AreOfPairs()) {
+      console.Note(
+          "explore: --dry-run answers no --relax, --least, --marginal, --uncertainty or "
+          "--adaptive");
+      return ExitCode::kUsage;
+    }
     if (shard_.IsGiven() && !questions_.AreOfPairs()) {
       console.Note(
           "explore: a piece of --shard answers no --relax, --least, --marginal, --uncertainty or "

@@ -42,10 +42,6 @@ constexpr std::array<Function, 6> kFunctions = {{{"min", Operation::kMinimum, tr
                                                  {"log2", Operation::kLog2, false},
                                                  {"sqrt", Operation::kSqrt, false}}};
 
-NodePointer Make(Operation operation, std::vector<NodePointer> operands) {
-  return std::make_shared<const Node>(Node{operation, 0, {}, std::move(operands)});
-}
-
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -65,6 +61,13 @@ class Parser {
 
  private:
   static constexpr int kDeepest = 100;
+  static constexpr int kMostOperations = 1000;  // they may nest: "1 + 1 + 1" does
+
+  NodePointer Make(Operation operation, std::vector<NodePointer> operands) {
+    if (!fault_ && ++operations_ > kMostOperations)
+      Complain("at most " + std::to_string(kMostOperations) + " operations");
+    return std::make_shared<const Node>(Node{operation, 0, {}, std::move(operands)});
+  }
 
   void Skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
@@ -79,7 +82,7 @@ class Parser {
       fault_->found = at_ < text_.size() ? std::string(text_.substr(at_)) : "the end";
     }
     at_ = text_.size();
-    return Make(Operation::kNumber, {});
+    return std::make_shared<const Node>();
   }
 
   bool TakeSign(std::string_view sign) {
@@ -114,7 +117,7 @@ class Parser {
     int negations = 0;
     while (TakeWord("not")) ++negations;
     NodePointer operand = Comparison();
-    for (; negations > 0; --negations) operand = Make(Operation::kNot, {operand});
+    for (; negations > 0 && !fault_; --negations) operand = Make(Operation::kNot, {operand});
     return operand;
   }
 
@@ -224,6 +227,7 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   int depth_ = 0;
+  int operations_ = 0;
   std::set<std::string> names_;
   std::optional<base::Diagnostic> fault_;
 };

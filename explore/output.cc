@@ -221,10 +221,12 @@ std::string DocumentCsv(const Json& document) {
 std::string DescribeDocument(const Json& document) {
   std::map<std::string, int> settled;
   std::map<std::string, int> refusals;
+  std::map<std::string, int> without_value;
   for (const Json& pair : document.at("pairs")) {
     const std::string how = pair.at("settled");
     ++settled[how];
     if (how == "refused") ++refusals[pair.at("reason")];
+    if (how == "planned" && pair.contains("reason")) ++without_value[pair.at("reason")];
   }
   std::string text = fmt::format("{} points, {} networks, {} pairs:", document.at("points").size(),
                                  document.at("networks").size(), document.at("pairs").size());
@@ -236,6 +238,8 @@ std::string DescribeDocument(const Json& document) {
   text += "\n";
   for (const auto& [reason, count] : refusals)
     text += fmt::format("{} of them refused: {}\n", count, reason);
+  for (const auto& [reason, count] : without_value)
+    text += fmt::format("{} of them on no front: {}\n", count, reason);
   text += RefusedNetworksText(document);
   for (const auto& [network, front] : document.at("fronts").items())
     text += fmt::format("\nfront of {}: {} points\n{}", network, front.size(),

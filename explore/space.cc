@@ -191,7 +191,7 @@ base::Expected<bool> Space::Satisfies(const Point& point, const Json& document) 
   for (const Expression& condition : where_) {
     const base::Expected<double> value = Evaluate(condition, point.values, document);
     if (!value) return base::Unexpected(value.error());
-    if (*value == 0) return false;
+    if (*value == 0 || !std::isfinite(*value)) return false;
   }
   return true;
 }

@@ -230,7 +230,11 @@ class SpecReader {
     }
     for (size_t i = 1; i < table->header.size(); ++i)
       vocabulary_.AddName(node, table->header[i], "column");
+    std::set<std::string> named;
     for (const TableRow& row : table->rows) {
+      if (!named.insert(row.cells.front()).second)
+        return node.Complain("'" + file + "' has two rows for '" + row.cells.front() + "'",
+                             "one row for each network");
       for (NetworkEntry& network : spec_.networks) {
         if (network.name != row.cells.front()) continue;
         for (size_t i = 1; i < row.cells.size(); ++i) {

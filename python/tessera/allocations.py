@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .inputs import Path, Profile
-from .options import fill
+from .options import bad_option, fill
 from .reports import CertificateReport, CheckReport
 
 if TYPE_CHECKING:
@@ -65,10 +65,17 @@ class Problem:
 
         Arrays of 64-bit integers are read in place, whatever their strides; others are converted.
         """
-        native = _native.Problem.from_columns(
-            lower, upper, size, alignment, offset, hint, capacity
-        )
-        return cls(native)
+        columns = {
+            "lower": lower,
+            "upper": upper,
+            "size": size,
+            "alignment": alignment,
+            "offset": offset,
+            "hint": hint,
+        }
+        for name, column in columns.items():
+            _refuse_beyond_int64(name, column)
+        return cls(_native.Problem.from_columns(*columns.values(), capacity))
 
     def in_memory_of(self, profile: Profile) -> Problem:
         """The same buffers in the tile memory of the profile, under its rules."""
@@ -116,6 +123,13 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Problem.parse, (self.render("json"),)
+
+
+def _refuse_beyond_int64(name: str, column: Any) -> None:
+    # The conversion to 64-bit integers with a sign would wrap.
+    kind = getattr(getattr(column, "dtype", None), "kind", "")
+    if kind == "u" and column.size > 0 and column.max() > 2**63 - 1:
+        raise bad_option(name, "numbers below 2^63", int(column.max()))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from . import _native
 from .allocations import Allocation, Certificate, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import fill
+from .options import bad_option, fill
 from .plans import Plan
 from .reports import TileAnswer
 
@@ -202,6 +202,8 @@ class _Calls:
             BadInput: a number or an option is wrong.
         """
         if isinstance(lower, Problem):
+            if any(each is not None for each in (upper, size, alignment, offset, hint)):
+                raise TypeError("a Problem has its own sizes and lives: leave the arrays out")
             problem = lower
         elif upper is None or size is None:
             raise TypeError("allocate needs the arrays lower, upper and size, or a Problem")
@@ -324,9 +326,13 @@ def _pairs(values: Mapping[str, float]) -> list[tuple[str, float]]:
 
 
 def _peaks(minimize: bool | str | Mapping[str, float]) -> list[tuple[str, float]]:
-    if isinstance(minimize, bool):
-        return []
-    return _pairs({minimize: 1.0} if isinstance(minimize, str) else minimize)
+    if isinstance(minimize, (str, Mapping)):
+        if not minimize:
+            raise bad_option("minimize", "the name of a memory, or weights by name", minimize)
+        return _pairs({minimize: 1.0} if isinstance(minimize, str) else minimize)
+    if minimize not in (True, False):
+        raise TypeError(f"minimize cannot be {minimize!r}")
+    return []
 
 
 def _with_certificate(answer: dict[str, Any]) -> dict[str, Any]:

@@ -246,12 +246,32 @@ class Chooser {
     return order;
   }
 
-  // For problems that first fit does not support: the most attractive items, of which a twentieth
-  // is left out at a time until engines place the rest.
+  // Whether the fallback of the item takes bytes of another memory.
+  bool LeavesMemory(int item) const {
+    const std::vector<int>& buffers = items_.all[static_cast<size_t>(item)].buffers;
+    return std::any_of(buffers.begin(), buffers.end(), [this](int buffer) {
+      const auto at = static_cast<size_t>(buffer);
+      return !fallbacks_.empty() && fallbacks_[at] &&
+             fallbacks_[at]->memory != problem_.buffers[at].memory;
+    });
+  }
+
+  // For problems that first fit does not support. Where another memory lacks room for fallbacks,
+  // a second order begins with the items that have them.
   void PlaceAdmitted() {
+    std::vector<int> order = ByAttraction();
+    PlaceAdmitted(order);
+    if (has_choice_ || !leaves_memory_) return;
+    std::stable_partition(order.begin(), order.end(),
+                          [this](int item) { return LeavesMemory(item); });
+    PlaceAdmitted(order);
+  }
+
+  // The first items, of which a twentieth is left out at a time until engines place the rest.
+  void PlaceAdmitted(const std::vector<int>& order) {
     std::vector<bool> chosen(items_.all.size());
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = !items_.all[i].is_optional;
-    std::vector<int> taken = Admit(items_, ByAttraction(), chosen);
+    std::vector<int> taken = Admit(items_, order, chosen);
     while (!taken.empty() && !stop_.Requested() && !fault_) {
       const Result result = Place(chosen, 10 * kCoreUnits);
       if (result.allocation) return Take(chosen, *result.allocation, result.engine);

@@ -112,6 +112,23 @@ TEST_F(ChoiceTest, FallbacksMayLieInAnotherMemory) {
   EXPECT_THAT(json.at("left_out"), IsEmpty());
 }
 
+// Memory m1 has no room for the fallback of c, so c must be placed and d left out, which is worth
+// more.
+TEST_F(ChoiceTest, WhatHasNoRoomElsewhereIsPlaced) {
+  Write("full.json",
+        R"({"format": "tessera-problem", "version": 1,
+            "memories": [{"name": "m0", "capacity": 4}, {"name": "m1", "capacity": 6}],
+            "buffers": [
+              {"id": "a", "size": 4, "lifespans": [[0, 1]], "memory": "m1"},
+              {"id": "b", "size": 3, "lifespans": [[2, 3]], "memory": "m0", "value": 4},
+              {"id": "c", "size": 4, "lifespans": [[0, 1], [2, 3]], "memory": "m0", "value": 5,
+               "fallback": {"memory": "m1", "value": 4}},
+              {"id": "d", "size": 3, "lifespans": [[0, 1]], "memory": "m0", "value": 9}]})");
+  const Outcome outcome = Run({"alloc", "full.json", "--maximize", "value", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(ParseJson(outcome.out).at("value"), 5);
+}
+
 TEST_F(ChoiceTest, FallbacksAreConvertedWithoutLoss) {
   Write("fall.csv", "id,lower,upper,size,value,fallback\na,0,4,6,5,2\nb,0,4,6,7,\n");
   EXPECT_EQ(Run({"convert", "fall.csv", "--to", "json", "--output", "fall.json"}).exit_code, 0);

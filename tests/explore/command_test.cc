@@ -145,6 +145,7 @@ TEST_F(ExploreTest, ADryRunMakesNoStoreAndHonoursTheFormat) {
   const auto json = ParseJson(Run({"explore", "space.yaml", "--dry-run", "--format", "json"}).out);
   EXPECT_EQ(json.at("points"), 6);
   EXPECT_EQ(Run({"explore", "space.yaml", "--dry-run", "--output", "a.json"}).exit_code, 2);
+  EXPECT_EQ(Run({"explore", "space.yaml", "--dry-run", "--relax"}).exit_code, 2);
 }
 
 TEST_F(ExploreTest, OptionsOfTheCommandBeforeAPartAreRefused) {
@@ -194,6 +195,8 @@ TEST_F(ExploreTest, ASpaceWithoutPointsIsBadInput) {
   const Outcome outcome = Run({"explore", "none.yaml"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("no point satisfies"));
+  Write("none.yaml", Specification() + "where: [\"sqrt(0 - sram)\"]\n");
+  EXPECT_EQ(Run({"explore", "none.yaml"}).exit_code, 3);
 }
 
 // The front of the set needs plans of all networks.

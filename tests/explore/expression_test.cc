@@ -78,6 +78,22 @@ TEST(Expression, SaysWhereItCannotBeRead) {
   EXPECT_FALSE(Expression::Parse(std::string(100'000, '(')));
 }
 
+TEST(Expression, HasAtMostAThousandOperations) {
+  const auto repeated = [](const std::string& part, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += part;
+    return text;
+  };
+  EXPECT_EQ(ValueOf("0" + repeated(" + 1", 1000)), 1000);
+  for (const std::string& text :
+       {"0" + repeated(" + 1", 1001), "0" + repeated(" / 1", 300'000),
+        "0" + repeated(" or 1", 300'000), repeated("not ", 300'000) + "1"}) {
+    const auto expression = Expression::Parse(text);
+    ASSERT_FALSE(expression);
+    EXPECT_EQ(expression.error().expected, "at most 1000 operations");
+  }
+}
+
 TEST(Expression, NamesANameWithoutANumber) {
   const auto value = Expression::Parse("1 + lanes")->Evaluate([](std::string_view) {
     return std::optional<Interval>();

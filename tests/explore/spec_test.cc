@@ -105,10 +105,12 @@ TEST_F(SpecTest, SaysWhereItIsWrong) {
       {"minimize: [latency]\ncolumns: metric.csv\n", 5, 10, "a metric already"},
       {"minimize: [latency]\noptions: {budgets: 1}\n", 5, 11, "did you mean 'budget'"},
       {"minimize: [latency]\ncolumns: none.csv\n", 5, 10, "none.csv"},
+      {"minimize: [latency]\ncolumns: twice.csv\n", 5, 10, "two rows for 'patent_chain'"},
   };
   Write("parts.csv", "part,area_mm2\nlinks.dam,1\n");
   Write("fields.csv", "part,bank,area_mm2\nmemories.sram,2,1\n");
   Write("metric.csv", "network,energy\npatent_chain,1\n");
+  Write("twice.csv", "network,accuracy\npatent_chain,1\npatent_chain,2\n");
   for (const Fault& fault : faults) {
     const auto spec = Read(Heads() + fault.text);
     ASSERT_FALSE(spec) << fault.text;

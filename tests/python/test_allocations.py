@@ -105,11 +105,36 @@ def test_what_does_not_fit_has_a_reason():
         ((LOWER, UPPER, -SIZE), ts.BadInput),
         ((UPPER, LOWER, SIZE), ts.BadInput),
         ((LOWER,), TypeError),
+        ((numpy.array([2**64 - 3, 0, 0], dtype=numpy.uint64), UPPER, SIZE), ts.BadInput),
+        ((ts.Problem.from_columns(LOWER, UPPER, SIZE), UPPER), TypeError),
     ],
 )
 def test_bad_columns_are_refused(columns, kind):
     with pytest.raises(kind):
         ts.allocate(*columns)
+
+
+def test_a_problem_comes_without_columns():
+    problem = ts.Problem.from_columns(LOWER, UPPER, SIZE)
+    for name in ("size", "alignment", "offset", "hint"):
+        with pytest.raises(TypeError):
+            ts.allocate(problem, **{name: SIZE})
+
+
+@pytest.mark.parametrize(
+    "options, kind",
+    [
+        ({"timeout": -1}, ts.BadInput),
+        ({"timeout": float("nan")}, ts.BadInput),
+        ({"minimize": {}}, ts.BadInput),
+        ({"minimize": ""}, ts.BadInput),
+        ({"minimize": None}, TypeError),
+    ],
+)
+def test_bad_options_are_refused(options, kind):
+    with pytest.raises(kind):
+        ts.allocate(LOWER, UPPER, SIZE, **options)
+    assert ts.allocate(LOWER, UPPER, SIZE, minimize=numpy.bool_(True)).peak == 28
 
 
 def test_no_buffers_need_no_bytes():
