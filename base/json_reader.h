@@ -108,6 +108,9 @@ class JsonObject {
 
   JsonValue Required(std::string_view key);  // a fault if absent
   JsonValue Optional(std::string_view key);  // no value if absent
+  JsonValue Member(std::string_view key, Presence presence) {
+    return presence == Presence::kRequired ? Required(key) : Optional(key);
+  }
 
   std::string String(std::string_view key);
   std::string String(std::string_view key, std::string_view fallback);

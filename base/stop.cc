@@ -45,14 +45,17 @@ void Stop::NoteDeclined() const {
     stop->has_declined_.store(true, std::memory_order_relaxed);
 }
 
+// A look is a system call of some 15 us. So the next one comes when the room could be used up.
 bool Stop::ExceedsMemory() const {
   if (!memory_limit_) return false;
   if (out_of_memory_.load(std::memory_order_relaxed)) return true;
-  static constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(2);
+  constexpr int64_t kMostBytesPerMs = int64_t{8} << 20;  // that a process adds
   const Clock::time_point now = Clock::now();
   if (now.time_since_epoch().count() < next_look_.load(std::memory_order_relaxed)) return false;
-  next_look_.store((now + kBetweenLooks).time_since_epoch().count(), std::memory_order_relaxed);
-  if (ResidentBytes() <= *memory_limit_) return false;
+  const int64_t room = *memory_limit_ - ResidentBytes();
+  const auto wait = std::chrono::milliseconds(std::clamp<int64_t>(room / kMostBytesPerMs, 2, 50));
+  next_look_.store((now + wait).time_since_epoch().count(), std::memory_order_relaxed);
+  if (room >= 0) return false;
   out_of_memory_.store(true, std::memory_order_relaxed);
   return true;
 }

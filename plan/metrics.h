@@ -56,7 +56,6 @@ struct MetricField {
                std::map<std::string, int64_t> Metrics::*>
       member;
   Joining joining = Joining::kSum;
-  bool is_optional = false;  // in files: 0 if it is absent
 };
 
 // All fields except clock_hz and bound_by, in the order of JSON.
@@ -68,7 +67,7 @@ inline constexpr std::array<MetricField, 11> kMetricFields = {{
     {"off_chip_by_cause", "off-chip bytes", &Metrics::off_chip_by_cause},
     {"macs", "MACs", &Metrics::macs},
     {"recomputed_macs", "recomputed MACs", &Metrics::recomputed_macs},
-    {"unknown_work", "operators of unknown work", &Metrics::unknown_work, Joining::kSum, true},
+    {"unknown_work", "operators of unknown work", &Metrics::unknown_work},
     {"peak_bytes", "bytes of peak", &Metrics::peak_bytes, Joining::kMaximum},
     {"peak_bytes_per_cycle", "a peak bandwidth", &Metrics::peak_bytes_per_cycle, Joining::kMaximum},
     {"off_chip_peak_bytes", "bytes of off-chip peak", &Metrics::off_chip_peak_bytes,

@@ -86,8 +86,9 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
     const Policy& policy, std::span<const graph::tiling::TileShape> shapes);
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
-    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
-    const Policy& policy, std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
+    const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+    const hw_profiles::Profile& profile, graph::Interval interval, const Policy& policy,
+    std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
     TilesMade made = TilesMade::kThatDiffer);
 
 // The tiles of one interval under one policy. Graph and profile must outlive this object.

@@ -240,17 +240,16 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     return base::Unexpected(*fault);
   SharedTilings tilings(graph, interval);
   return BuildCandidates(
-      graph, profile, interval, policy, shapes,
+      graph, graph::UsagesOf(graph), profile, interval, policy, shapes,
       [&tilings](const graph::tiling::TileShape& tile, hw_profiles::HaloStorage halo) {
         return tilings.Cut(tile, halo);
       });
 }
 
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
-    const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
-    const Policy& policy, std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
-    TilesMade made) {
-  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+    const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+    const hw_profiles::Profile& profile, graph::Interval interval, const Policy& policy,
+    std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut, TilesMade made) {
   base::Expected<PolicyTiles> tiles =
       PolicyTiles::Make(graph, usages, profile, interval, policy, made);
   if (!tiles) return base::Unexpected(tiles.error());

@@ -23,7 +23,8 @@
 //
 // Within a loop a tensor lives from begin to end, because every tile makes or reads a part of it.
 // If a few tiles run straight through, it lives from its maker's first pass to its reader's last
-// one. Cost: linear in the tensors of the graph plus their accesses.
+// one. Cost: n log n in the tensors that subgraphs touch, plus the tensors of the graph and all
+// accesses.
 namespace tessera::encoder::program {
 namespace {
 
@@ -41,21 +42,38 @@ class WholeDrafter {
         profile_(profile),
         uses_(uses),
         timelines_(timelines),
-        program_{uses.front().interval.first, uses.back().interval.last} {}
+        program_{uses.front().interval.first, uses.back().interval.last} {
+    for (size_t s = 0; s < uses.size(); ++s) {
+      for (const TensorUse& use : uses[s].tensors) touches_.push_back({use.tensor, s, &use});
+      for (const TensorUse& use : uses[s].constants) touches_.push_back({use.tensor, s, &use});
+    }
+    std::stable_sort(touches_.begin(), touches_.end(), BeforeTensor());
+  }
 
   std::vector<BufferBuilder> Draft() {
     std::vector<BufferBuilder> drafts;
     for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+      if (!IsHeld(tensor)) continue;
       const TensorRole role = RoleOf(tensor);
-      if (role == TensorRole::kFeature ||
-          !IsHeldInTileMemory(graph_, profile_, uses_.front().kept, tensor, role))
-        continue;
-      if (IsHeld(tensor)) drafts.push_back(Draft(tensor, role));
+      if (role != TensorRole::kFeature &&
+          IsHeldInTileMemory(graph_, profile_, uses_.front().kept, tensor, role))
+        drafts.push_back(Draft(tensor, role));
     }
     return drafts;
   }
 
  private:
+  // A tensor that a subgraph touches.
+  struct Touching {
+    int tensor = -1;
+    size_t subgraph = 0;
+    const TensorUse* use = nullptr;
+  };
+
+  struct BeforeTensor {
+    bool operator()(const Touching& a, const Touching& b) const { return a.tensor < b.tensor; }
+  };
+
   BufferBuilder Draft(int tensor, TensorRole role) const {
     BufferBuilder draft;
     draft.meaning.kind = BufferKind::kWhole;
@@ -67,7 +85,9 @@ class WholeDrafter {
     draft.buffer.alignment = hw_profiles::LayoutOf(profile_, role).alignment_bytes;
     draft.buffer.span = profile_.memories[static_cast<size_t>(profile_.tile_memory)].span;
     draft.Live(StartOf(tensor), EndOf(tensor));
-    for (size_t s = 0; s < uses_.size(); ++s) Touch(draft, s);
+    const auto [first, last] =
+        std::equal_range(touches_.begin(), touches_.end(), Touching{tensor}, BeforeTensor());
+    std::for_each(first, last, [&](const Touching& each) { Touch(draft, each); });
     draft.Finish();
     return draft;
   }
@@ -125,19 +145,12 @@ class WholeDrafter {
                         PadsFor(graph_, profile_, readers));
   }
 
-  void Touch(BufferBuilder& draft, size_t s) const {
-    const auto touch = [&](const std::vector<TensorUse>& all) {
-      const auto use = std::find_if(all.begin(), all.end(), [&](const TensorUse& each) {
-        return each.tensor == draft.meaning.tensor;
-      });
-      if (use == all.end()) return;
-      for (const Pass& pass : timelines_[s].passes) {
-        for (const int k : use->makers) TouchAt(draft, s, pass, k, AccessKind::kWrite);
-        for (const int k : use->readers) TouchAt(draft, s, pass, k, AccessKind::kRead);
-      }
-    };
-    touch(uses_[s].tensors);
-    touch(uses_[s].constants);
+  void Touch(BufferBuilder& draft, const Touching& touching) const {
+    const size_t s = touching.subgraph;
+    for (const Pass& pass : timelines_[s].passes) {
+      for (const int k : touching.use->makers) TouchAt(draft, s, pass, k, AccessKind::kWrite);
+      for (const int k : touching.use->readers) TouchAt(draft, s, pass, k, AccessKind::kRead);
+    }
   }
 
   void TouchAt(BufferBuilder& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
@@ -146,9 +159,9 @@ class WholeDrafter {
   }
 
   std::optional<size_t> SubgraphOf(int op) const {
-    const auto after = std::find_if(uses_.begin(), uses_.end(), [op](const SubgraphUses& uses) {
-      return op <= uses.interval.last;
-    });
+    const auto after =
+        std::partition_point(uses_.begin(), uses_.end(),
+                             [op](const SubgraphUses& uses) { return uses.interval.last < op; });
     if (after == uses_.end() || op < after->interval.first) return std::nullopt;
     return static_cast<size_t>(after - uses_.begin());
   }
@@ -163,6 +176,7 @@ class WholeDrafter {
   std::span<const SubgraphUses> uses_;
   std::span<const Timeline> timelines_;
   graph::Interval program_;
+  std::vector<Touching> touches_;  // by tensor, then in the order of the subgraphs
 };
 
 }  // namespace

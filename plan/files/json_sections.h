@@ -21,8 +21,8 @@ uint64_t ReadSeed(const base::JsonValue& value);
 // "kept": ids of tensors in any order. Returns ascending indices.
 std::vector<int> ReadKept(const std::vector<base::JsonValue>& ids, const graph::Graph& network);
 
-// "operators", "tile" and "policies" of a subgraph.
-Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network);
+// "operators", "tile" and "policies" of a subgraph; a draft may leave out "halo".
+Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network, base::Presence halo);
 
 // The constraints of a plan in plan.json ("constraints"), in the form of a constraints file
 // (docs/constraints.md).

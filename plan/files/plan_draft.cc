@@ -23,6 +23,7 @@ namespace {
 
 using base::JsonObject;
 using base::JsonValue;
+using base::Presence;
 
 constexpr base::IntegerRange kExtent = {1, base::kMaxTotal / 2};
 constexpr base::IntegerRange kAhead = {0, 1'000'000};
@@ -115,7 +116,7 @@ std::vector<int> ReadKept(const std::vector<JsonValue>& ids, const graph::Graph&
   return kept;
 }
 
-Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
+Subgraph ReadCut(JsonObject& object, const graph::Graph& network, Presence halo) {
   Subgraph subgraph;
   subgraph.interval = ReadInterval(object.Required("operators"), network);
   for (const JsonValue& extent : object.Items("tile"))
@@ -124,9 +125,9 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network) {
   subgraph.weights = static_cast<hw_profiles::WeightPolicy>(
       policies.OneOf("weights", hw_profiles::WeightPolicyNames()));
   subgraph.in_place = policies.Required("in_place").Boolean();
-  if (const JsonValue halo = policies.Optional("halo"))
+  if (const JsonValue storage = policies.Member("halo", halo))
     subgraph.halo =
-        static_cast<hw_profiles::HaloStorage>(halo.OneOf(hw_profiles::HaloStorageNames()));
+        static_cast<hw_profiles::HaloStorage>(storage.OneOf(hw_profiles::HaloStorageNames()));
   if (const JsonValue k_extent = policies.Optional("k_extent"))
     subgraph.k_extent = k_extent.Integer(kExtent);
   if (const JsonValue serialized = policies.Optional("serialized"))
@@ -143,7 +144,6 @@ namespace {
 using base::JsonObject;
 using base::JsonReader;
 using base::JsonValue;
-using base::Presence;
 
 constexpr base::IntegerRange kPinned = {0, base::kMaxTotal / 2};
 
@@ -183,7 +183,7 @@ class DraftReader {
  private:
   void ReadSubgraph(const JsonValue& value, const std::string& pointer) {
     JsonObject object = value.Object();
-    draft_.subgraphs.push_back(ReadCut(object, draft_.network));
+    draft_.subgraphs.push_back(ReadCut(object, draft_.network, Presence::kOptional));
     PassBy(object,
            {"tiles", "largest_proven", "metrics", "rejected_alternatives", "first_step", "steps"});
     ReadBuffers(object.Items("buffers", Presence::kOptional), pointer + "/buffers");

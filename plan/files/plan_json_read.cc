@@ -44,8 +44,7 @@ std::map<std::string, int64_t> ReadCounts(const JsonValue& value) {
 }
 
 void ReadField(JsonObject& object, const MetricField& field, int64_t& value) {
-  value =
-      field.is_optional ? object.Integer(field.key, kCount, 0) : object.Integer(field.key, kCount);
+  value = object.Integer(field.key, kCount);
 }
 
 void ReadField(JsonObject& object, const MetricField& field, double& value) {
@@ -165,8 +164,7 @@ class PlanReader {
     Scope scope;
     JsonObject object = value.Object();
     for (const ScopePart& part : kScopeParts) {
-      const JsonValue text =
-          presence == Presence::kRequired ? object.Required(part.name) : object.Optional(part.name);
+      const JsonValue text = object.Member(part.name, presence);
       if (!text) continue;
       const std::string words = text.String();
       if (words.starts_with(kAllBut) && words.size() > kAllBut.size()) {
@@ -204,7 +202,7 @@ class PlanReader {
 
   void ReadSubgraph(const JsonValue& value, int index) {
     JsonObject object = value.Object();
-    Subgraph subgraph = ReadCut(object, plan_.network);
+    Subgraph subgraph = ReadCut(object, plan_.network, Presence::kRequired);
     subgraph.tiles = object.Integer("tiles", kAtLeastOne);
     subgraph.largest_proven = object.Required("largest_proven").Boolean();
     subgraph.metrics = ReadMetrics(object.Required("metrics"), plan_.profile.clock_hz);

@@ -63,9 +63,14 @@ namespace {
 // choice of tiles that keep rows; then classes are always found.
 class ClassNeed {
  public:
-  ClassNeed(const graph::Graph& graph, const hw_profiles::Profile& profile,
-            graph::Interval interval, std::span<const Policy> policies)
-      : graph_(graph), profile_(profile), interval_(interval), policies_(policies) {}
+  ClassNeed(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
+            const hw_profiles::Profile& profile, graph::Interval interval,
+            std::span<const Policy> policies)
+      : graph_(graph),
+        usages_(usages),
+        profile_(profile),
+        interval_(interval),
+        policies_(policies) {}
 
   bool operator()(const graph::tiling::TiledSubgraph& tiling, hw_profiles::HaloStorage halo) {
     if (tiling.tiles <= kFewTiles || halo != hw_profiles::HaloStorage::kRecompute) return true;
@@ -83,10 +88,9 @@ class ClassNeed {
   static constexpr int64_t kFewTiles = 1 << 12;  // their classes are found quickly
 
   struct Floor {
-    Floor(const ClassNeed& need, const std::vector<graph::Usage>& usages, PolicyTiles made,
-          bool in_place)
+    Floor(const ClassNeed& need, PolicyTiles made, bool in_place)
         : tiles(std::move(made)),
-          floor(need.graph_, usages, need.profile_, tiles.Uses(), in_place) {}
+          floor(need.graph_, need.usages_, need.profile_, tiles.Uses(), in_place) {}
 
     PolicyTiles tiles;
     encoder::program::RoomLowerBound floor;
@@ -94,14 +98,12 @@ class ClassNeed {
 
   void FindFloors() {
     floors_.emplace();
-    usages_ = graph::UsagesOf(graph_);
     for (const Policy& policy : policies_) {
       if (policy.halo != hw_profiles::HaloStorage::kRecompute) continue;
       base::Expected<PolicyTiles> tiles =
           PolicyTiles::Make(graph_, usages_, profile_, interval_, policy);
       if (!tiles) continue;
-      floors_->push_back(
-          std::make_unique<Floor>(*this, usages_, *std::move(tiles), policy.in_place));
+      floors_->push_back(std::make_unique<Floor>(*this, *std::move(tiles), policy.in_place));
       for (int op = interval_.first; policy.in_place && op <= interval_.last; ++op) {
         may_be_in_place_ =
             may_be_in_place_ ||
@@ -111,10 +113,10 @@ class ClassNeed {
   }
 
   const graph::Graph& graph_;
+  const std::vector<graph::Usage>& usages_;
   const hw_profiles::Profile& profile_;
   graph::Interval interval_;
   std::span<const Policy> policies_;
-  std::vector<graph::Usage> usages_;
   std::optional<std::vector<std::unique_ptr<Floor>>> floors_;
   bool may_be_in_place_ = false;
 };
@@ -128,6 +130,10 @@ base::Expected<IntervalTiles> IntervalTiles::Build(
     return base::Unexpected(*fault);
   IntervalTiles tiles;
   tiles.graph_ = &graph;
+  tiles.usages_ =
+      options.usages != nullptr
+          ? std::shared_ptr<const Usages>(std::shared_ptr<const Usages>(), options.usages)
+          : std::make_shared<const Usages>(graph::UsagesOf(graph));
   tiles.profile_ = &profile;
   tiles.interval_ = interval;
   tiles.engines_ = options.engines;
@@ -155,7 +161,7 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
   const size_t first_ladder = ladders_.size();
   std::optional<base::Diagnostic> refusal;
   encoder::program::SharedTilings tilings(*graph_, interval_, stop);
-  ClassNeed need(*graph_, *profile_, interval_, policies_);
+  ClassNeed need(*graph_, *usages_, *profile_, interval_, policies_);
   const encoder::program::TileCutter cut = [&](const graph::tiling::TileShape& tile,
                                                hw_profiles::HaloStorage halo) {
     return tilings.Cut(tile, halo, [&need, halo](const graph::tiling::TiledSubgraph& tiling) {
@@ -169,7 +175,7 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
                     [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
     if (filter && wanted.empty()) continue;
     base::Expected<std::vector<SubgraphCandidates>> ladders = encoder::program::BuildCandidates(
-        *graph_, *profile_, interval_, policy, wanted, cut, made_);
+        *graph_, *usages_, *profile_, interval_, policy, wanted, cut, made_);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;

@@ -42,6 +42,9 @@ struct TileOptions {
   encoder::program::TilesMade made = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins;
   bool infer = true;  // see CandidateSearchOptions
+  // UsagesOf the network; found if absent. Outlives the tiles. A search over many intervals has it,
+  // and its cost grows with the network.
+  const std::vector<graph::Usage>* usages = nullptr;
 };
 
 // Whether tiles of a shape are considered under a policy.
@@ -128,12 +131,15 @@ class IntervalTiles {
   const base::Diagnostic* Fault() const;
 
  private:
+  using Usages = std::vector<graph::Usage>;
+
   IntervalTiles() = default;
   void AddPolicy(const encoder::program::Policy& policy,
                  std::vector<encoder::program::SubgraphCandidates> ladders);
   size_t RankOf(const encoder::program::Policy& policy) const;
 
   const graph::Graph* graph_ = nullptr;
+  std::shared_ptr<const Usages> usages_;
   const hw_profiles::Profile* profile_ = nullptr;
   graph::Interval interval_;
   Engines engines_;

@@ -303,9 +303,12 @@ TEST_F(UnknownWorkTest, IsNotDenied) {
               HasSubstr("called optimal in what 1 operators of unknown work"));
   for (const char* part : {"totals", "lower_bounds"}) {
     auto silent = plan;
-    silent[part].erase("unknown_work");
+    silent[part]["unknown_work"] = 0;
     Write("silent.json", silent.dump());
     EXPECT_EQ(Run({"check", "silent.json"}).exit_code, 5) << part;
+    silent[part].erase("unknown_work");
+    Write("silent.json", silent.dump());
+    EXPECT_EQ(Run({"check", "silent.json"}).exit_code, 3) << part;
   }
   auto elsewhere = plan;
   elsewhere["subgraphs"][0]["metrics"]["unknown_work"] = 0;

@@ -206,6 +206,10 @@ TEST_P(CorruptDocument, IsRefusedWhereItIsWrong) {
 const std::vector<Corruption> kCorruptions = {
     {"OtherFormat", OneConvPlan, "tessera-plan", "tessera-problem", "/format",
      "another kind of document"},
+    {"NoUnknownWork", OneConvPlan, "\"unknown_work\": 0,", "", "/totals",
+     "the key 'unknown_work' is missing"},
+    {"NoHaloPolicy", OneConvPlan, ", \"halo\": \"recompute\"", "", "/subgraphs/0/policies",
+     "the key 'halo' is missing"},
     {"OtherVersion", OneConvPlan, "\"version\": 1", "\"version\": 2", "/version",
      "version of the format is not known"},
     {"MissingKey", OneConvPlan, "\"status\": \"optimal\",", "", "", "the key 'status' is missing"},

@@ -281,6 +281,7 @@ bool IntervalChoices::AddCandidates(const std::vector<graph::tiling::TileShape>&
     options.policies = Policies();
     options.made = Made();
     options.pins = pins_;
+    options.usages = &context_->simulator.Usages();
     base::Expected<tiling::IntervalTiles> tiles = tiling::IntervalTiles::Build(
         context_->graph, context_->profile, interval_, options, filter, &stop);
     if (!tiles) {

@@ -246,7 +246,8 @@ TEST(Halo, IsOfferedWhereTilesShareARowThatLeaves) {
   const auto candidates_of = [&](program::TilesMade made) {
     program::SharedTilings tilings(net.graph, {0, 1});
     const auto ladders = program::BuildCandidates(
-        net.graph, profile, {0, 1}, Caching(HaloStorage::kRollingBuffer), shapes,
+        net.graph, graph::UsagesOf(net.graph), profile, {0, 1},
+        Caching(HaloStorage::kRollingBuffer), shapes,
         [&](const graph::tiling::TileShape& tile, HaloStorage halo) {
           return tilings.Cut(tile, halo);
         },
