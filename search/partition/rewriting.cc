@@ -117,6 +117,47 @@ Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& 
   return found;
 }
 
+graph::Operator AsGlobalPool(graph::Operator op) {
+  op.kind = base::OperatorKind::kGlobalPool;
+  op.window = {};
+  return op;
+}
+
+// A pool whose one window is the whole map. As a global pool it takes the map in slices, if the
+// profile has the policy.
+bool IsGlobalInSlices(const graph::Graph& network, const hw_profiles::Profile& profile,
+                      const graph::Operator& op) {
+  if (op.kind != base::OperatorKind::kPool || !op.measured.empty()) return false;
+  const graph::Shape& map = graph::ShapeOf(network, op.inputs.front());
+  const std::array<int64_t, 2> none = {0, 0};
+  const bool is_whole = op.window.kernel == std::array{map[2], map[3]} &&
+                        op.window.pad_low == none && op.window.pad_high == none;
+  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
+  const bool slices =
+      std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kSplitK) > 0;
+  const graph::Operator pool = AsGlobalPool(op);
+  return is_whole && slices && !encoder::program::RunsOnHost(network, profile, op) &&
+         encoder::program::EngineOf(network, profile, pool) != nullptr &&
+         !encoder::program::RunsOnHost(network, profile, pool);
+}
+
+Found FindForGlobalPools(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  Found found;
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (!IsGlobalInSlices(network, profile, op)) continue;
+    graph::Operator reducing = op;
+    reducing.axes = {2, 3};
+    const Need window = SurelyNeeded(network, profile, reducing);
+    Need need = NeedOf(network, profile, op);
+    need.Add(base::SaturatingMul(need.longest, op.window.kernel[0] * op.window.kernel[1]));
+    if (Fits(need, profile)) continue;
+    found.which.push_back(static_cast<int>(number));
+    found.is_needed = found.is_needed || !Fits(window, profile);
+  }
+  return found;
+}
+
 // All constants of an operator are in the tile memory together with its smallest tile.
 Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& profile) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
@@ -180,6 +221,14 @@ Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profi
   return found;
 }
 
+graph::Graph WithGlobalPools(graph::Graph network, const std::vector<int>& operators) {
+  for (const int op : operators) {
+    graph::Operator& pool = network.operators[static_cast<size_t>(op)];
+    pool = AsGlobalPool(std::move(pool));
+  }
+  return network;
+}
+
 graph::Graph OnHost(graph::Graph network, const hw_profiles::Profile& profile,
                     const std::vector<int>& operators) {
   for (const int op : operators)
@@ -194,12 +243,16 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   const Found states = FindForStates(network, profile);
   const Found ops = FindForTwoPasses(network, profile);
   const Found hosted = FindForHost(network, profile);
-  if (states.which.empty() && ops.which.empty() && hosted.which.empty()) return std::nullopt;
+  const Found pools = FindForGlobalPools(network, profile);
+  if (states.which.empty() && ops.which.empty() && hosted.which.empty() && pools.which.empty())
+    return std::nullopt;
   const graph::Graph rewritten = graph::InTwoPasses(
-      graph::WithStates(OnHost(network, profile, hosted.which), states.which), ops.which);
+      graph::WithStates(OnHost(WithGlobalPools(network, pools.which), profile, hosted.which),
+                        states.which),
+      ops.which);
   Rewriting rewriting{graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
                       {},
-                      states.is_needed || ops.is_needed || hosted.is_needed};
+                      states.is_needed || ops.is_needed || hosted.is_needed || pools.is_needed};
   const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
     if (ids.empty()) return;
     rewriting.notes.push_back(
@@ -215,6 +268,8 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   note("constants as states that are written once, because they do not fit",
        ids_of(network.tensors, states.which));
   note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
+  note("pools over whole maps in slices, because these do not fit",
+       ids_of(network.operators, pools.which));
   std::vector<int> measured = ops.which;
   std::erase_if(measured, [&network](int op) {
     return network.operators[static_cast<size_t>(op)].measured.empty();

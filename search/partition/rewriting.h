@@ -24,6 +24,7 @@ struct Rewriting {
 // - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
 //   needs a part.
 // - Softmax and normalisations take two passes (graph/two_passes.h).
+// - Pools with one window become global pools, which take slices of the map (`split_k`).
 // - Operators of unknown regions, which need all their tensors as a whole, run on the host.
 //
 // The host needs no tile memory, so its operators stay. Nothing if that changes no operator that

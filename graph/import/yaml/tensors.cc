@@ -143,7 +143,7 @@ class Weights {
     const std::optional<int> other = FindOperator(graph_, name);
     if (!other || *other == static_cast<int>(index)) {
       node.Complain("unknown weights " + InQuotes(name), "a constant or another operator",
-                    Nearest(name));
+                    Nearest(name, index));
       return std::nullopt;
     }
     const OperatorDraft& lender = drafts_[static_cast<size_t>(*other)];
@@ -155,12 +155,15 @@ class Weights {
     return index_of_.at(name + ".weights");
   }
 
-  std::string Nearest(const std::string& name) const {
+  // An operator does not name its own weights.
+  std::string Nearest(const std::string& name, size_t own) const {
     std::vector<std::string_view> names;
     for (const auto& [id, tensor] : index_of_) {
       if (IsConstant(tensor)) names.push_back(id);
     }
-    for (const Operator& op : graph_.operators) names.push_back(op.id);
+    for (size_t i = 0; i < graph_.operators.size(); ++i) {
+      if (i != own) names.push_back(graph_.operators[i].id);
+    }
     return base::DidYouMean(name, names);
   }
 

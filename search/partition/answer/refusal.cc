@@ -142,12 +142,13 @@ class Explanation {
   // The same for subgraphs of any length, by the operands of one operator.
   std::string DescribeLowerBound() const {
     if (IsPeakLimited()) {
-      return fmt::format("{}; operator '{}' needs {} bytes in the smallest tiles",
+      return fmt::format("{}; operator '{}' needs at least {} bytes in the smallest tiles",
                          DescribeLimits("of the network"), NameOf(lower_bounds_.tightest),
                          lower_bounds_.costs.peak_bytes);
     }
     return fmt::format(
-        "operator '{}' fits in no subgraph: it needs {} bytes in the smallest tiles, {} are there",
+        "operator '{}' fits in no subgraph: it needs at least {} bytes in the smallest tiles, {} "
+        "are there",
         NameOf(lower_bounds_.tightest), lower_bounds_.costs.peak_bytes, context_.Room());
   }
 

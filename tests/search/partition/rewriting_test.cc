@@ -98,6 +98,45 @@ TEST(Rewriting, LeavesTheOperatorsOfTheHost) {
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(SoftmaxAndTable(), profile));
 }
 
+graph::Graph WholePool() {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 4, 10, 10});
+  graph::Operator pool = graph::OfKind(OperatorKind::kPool);
+  pool.function = "average";
+  pool.window.kernel = {10, 10};
+  builder.Add(std::move(pool), {}, {x}).value();
+  return std::move(builder).Build();
+}
+
+// A window is 100 bytes of one channel. As a global pool it takes some rows at a time.
+TEST(Rewriting, PoolsOverWholeMapsTakeSlices) {
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 90);
+  for (const OperatorKind kind : {OperatorKind::kPool, OperatorKind::kGlobalPool}) {
+    hw_profiles::Throughput pools;
+    pools.kind = kind;
+    profile.engines.front().throughputs.push_back(pools);
+  }
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(WholePool(), profile));
+  profile.tiling.weights.push_back(hw_profiles::WeightPolicy::kSplitK);
+  profile.tiling.k_granularity = 1;
+  const auto rewriting = partition::RewriteWhatDoesNotFit(WholePool(), profile);
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  EXPECT_EQ(rewriting->network.operators.front().kind, OperatorKind::kGlobalPool);
+  EXPECT_EQ(rewriting->network.operators.front().function, "average");
+  const auto result =
+      partition::SearchPartition(WholePool(), profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(result && result->plan);
+  EXPECT_LE(result->plan->totals.peak_bytes, 90);
+  graph::Graph padded = WholePool();
+  padded.operators.front().window.kernel = {10, 9};
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(padded, profile));
+  Profile large = profile;
+  large.memories[static_cast<size_t>(large.tile_memory)].capacity_bytes = 1000;
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(WholePool(), large));
+}
+
 // An operator of unknown regions is in the tile memory as a whole.
 TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
   graph::GraphBuilder builder;
