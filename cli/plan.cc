@@ -107,8 +107,7 @@ class PlanCommand final : public Command {
         "Also halve and double each energy of the profile, and note whether the choice survives");
     app.add_flag("--no-keep", no_keep_,
                  "Store every tensor between subgraphs at home except those of --keep; without it "
-                 "they stay in the tile memory where that is better and fits, at most two at a "
-                 "cut");
+                 "they stay in the tile memory where that is better and fits");
     app.add_flag(
         "--prefetch", prefetch_,
         "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "

@@ -60,5 +60,6 @@ function(tessera_test name)
     target_precompile_headers(${name} REUSE_FROM tessera_test_headers)
   endif()
   # RapidCheck draws from the clock unless it has a seed: what fails once must fail again.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ENVIRONMENT "RC_PARAMS=seed=1")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT ${TESSERA_TEST_SECONDS} ENVIRONMENT "RC_PARAMS=seed=1")
 endfunction()
