@@ -65,17 +65,13 @@ class Problem:
 
         Arrays of 64-bit integers are read in place, whatever their strides; others are converted.
         """
-        columns = {
-            "lower": lower,
-            "upper": upper,
-            "size": size,
-            "alignment": alignment,
-            "offset": offset,
-            "hint": hint,
-        }
-        for name, column in columns.items():
+        names = ("lower", "upper", "size", "alignment", "offset", "hint")
+        for name, column in zip(names, (lower, upper, size, alignment, offset, hint)):
             _refuse_beyond_int64(name, column)
-        return cls(_native.Problem.from_columns(*columns.values(), capacity))
+        native = _native.Problem.from_columns(
+            lower, upper, size, alignment, offset, hint, capacity
+        )
+        return cls(native)
 
     def in_memory_of(self, profile: Profile) -> Problem:
         """The same buffers in the tile memory of the profile, under its rules."""

@@ -16,12 +16,12 @@ def fill(options: Options, **values: Any) -> Options:
     Raises TypeError for a value of another type, and BadInput for a time that is none.
     """
     for name, value in values.items():
-        if name == "timeout_s" and value is not None and not value >= 0:
-            raise bad_option("timeout", "seconds, 0 or more", value)
         try:
             setattr(options, name, value)
         except TypeError:
             raise TypeError(f"{name} cannot be {value!r}") from None
+        if name == "timeout_s" and value is not None and not value >= 0:
+            raise bad_option("timeout", "seconds, 0 or more", value)
     return options
 
 

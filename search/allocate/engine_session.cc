@@ -86,10 +86,11 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   });
 }
 
-std::optional<Bytes> FarthestNeeded(const Problem& problem) {
+std::optional<Reach> FarthestNeeded(const Problem& problem) {
   if (problem.memories.size() == 1) {
-    if (const std::optional<Bytes> top = StackedTop(problem)) return top;
+    if (const std::optional<Bytes> top = StackedTop(problem)) return Reach{*top};
   }
+  bool is_guess = false;
   std::optional<Bytes> sum = 0;
   const auto add = [&sum](Bytes bytes) {
     if (sum) sum = base::CheckedAdd(*sum, std::abs(bytes));
@@ -113,7 +114,7 @@ std::optional<Bytes> FarthestNeeded(const Problem& problem) {
   for (const Relation& relation : problem.relations) add(relation.delta);
   for (const problem::Rule& rule : problem.rules) {
     const problem::Requirement& required = rule.requirement;
-    if (required.kind == problem::RequirementKind::kCommonDelta) return std::nullopt;
+    is_guess = is_guess || required.kind == problem::RequirementKind::kCommonDelta;
     Bytes distance = required.distance;
     if (required.kind == problem::RequirementKind::kXorDistance) {
       if (distance >= kNoPosition) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<Bytes> FarthestNeeded(const Problem& problem) {
   }
   if (step) step = base::CheckedMul(*step, static_cast<Bytes>(parts));
   if (step) add(*step);
-  return step && sum && *sum < kNoPosition ? sum : std::nullopt;
+  return step && sum && *sum < kNoPosition ? std::optional(Reach{*sum, is_guess}) : std::nullopt;
 }
 
 std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport banks,

@@ -27,8 +27,12 @@ bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Byt
 // An address below kNoPosition within which a Problem has a placement if it has any; nullopt: open.
 // If a gap between two buffers is longer than all sizes and distances together, all above it can
 // lie lower by a common multiple of all alignments. That need not be so where distances of pairs
-// must be equal. Cost: linear.
-std::optional<problem::Bytes> FarthestNeeded(const problem::Problem& problem);
+// must be equal: then the address is a guess. Cost: linear.
+struct Reach {
+  problem::Bytes end = 0;
+  bool is_guess = false;
+};
+std::optional<Reach> FarthestNeeded(const problem::Problem& problem);
 
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 

@@ -77,12 +77,13 @@ int64_t Longer(int64_t slice) { return slice + slice / 2; }
 class Portfolio {
  public:
   Portfolio(const Problem& problem, const Ladder* ladder, size_t candidate,
-            std::span<const Engine* const> engines, const AllocateOptions& options)
+            std::span<const Engine* const> engines, const AllocateOptions& options, bool may_guess)
       : at_candidate_(ladder != nullptr
                           ? std::optional(AtCandidate(problem, ladder->candidates[candidate]))
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
-        capacity_(CapacityFor(options)),
+        farthest_(FarthestNeeded(sized_)),
+        capacity_(CapacityFor(options, may_guess)),
         folded_(problem.rules.empty()
                     ? std::nullopt
                     : std::optional(FoldWindows(FoldRules(problem, ladder), capacity_))),
@@ -104,19 +105,23 @@ class Portfolio {
 
   // Engines search no address beyond kNoPosition, and for the least peak none that is farther than
   // needed: they encode narrow numbers then, and begin nearer to that peak.
-  Bytes CapacityFor(const AllocateOptions& options) const {
+  Bytes CapacityFor(const AllocateOptions& options, bool may_guess) const {
     const Bytes stated = options.capacity.value_or(sized_.memories[0].capacity);
     const Bytes most = std::min(stated, kNoPosition - 1);
-    if (options.capacity && !options.minimize) return most;
-    return std::min(most, FarthestNeeded(sized_).value_or(most));
+    const bool is_exact = options.capacity && !options.minimize;
+    if (is_exact || !farthest_ || (farthest_->is_guess && !may_guess)) return most;
+    return std::min(most, farthest_->end);
   }
+
+  // Whether the capacity is a guess: then a refutation says nothing about more.
+  bool Guesses() const { return farthest_ && farthest_->is_guess && capacity_ == farthest_->end; }
 
   // A refutation holds for addresses below kNoPosition, the only ones that are searched.
   base::Expected<Result> Run() {
     base::Expected<Result> result = Search();
     const Bytes asked = options_.capacity.value_or(sized_.memories[0].capacity);
-    if (!result || result->status != Status::kInfeasible || asked < kNoPosition ||
-        FarthestNeeded(sized_))
+    if (!result || result->status != Status::kInfeasible || asked < kNoPosition || Guesses() ||
+        (farthest_ && !farthest_->is_guess))
       return result;
     Result open;
     open.status = ReachesTooFar(sized_) ? Status::kUnsupported : Status::kUnknown;
@@ -356,6 +361,7 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
+  std::optional<Reach> farthest_;
   Bytes capacity_;
   // The Problem with fewer rules, if there are rules: for engines, and with the sizes of the
   // candidate for bounds.
@@ -403,7 +409,11 @@ base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, si
         return Invalid("", "there is no candidate " + std::to_string(candidate));
     }
     if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
-    return Portfolio(problem, ladder, candidate, engines, options).Run();
+    Portfolio portfolio(problem, ladder, candidate, engines, options, true);
+    base::Expected<Result> result = portfolio.Run();
+    const bool is_refuted = result && result->status == Status::kInfeasible;
+    if (!is_refuted || !portfolio.Guesses()) return result;
+    return Portfolio(problem, ladder, candidate, engines, options, false).Run();
   } catch (const std::bad_alloc&) {
     if (options.stop != nullptr) options.stop->NoteFailedAllocation();
     Result result;
