@@ -124,8 +124,9 @@ std::optional<Error> FindBadOption(const SearchOptions& options) {
       options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
   const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
   if (unknown.empty()) return std::nullopt;
-  std::vector<std::string> names = parts::EngineSet::Names();
-  for (std::string& rule : parts::EngineSet::Rules()) names.push_back(std::move(rule));
+  const bool is_engine = unknown.starts_with('e');  // "engine 'foo'", not "rule 'foo'"
+  const std::vector<std::string> names =
+      is_engine ? parts::EngineSet::Names() : parts::EngineSet::Rules();
   base::Diagnostic fault;
   fault.message = "this library has no " + unknown;
   fault.expected =

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "tessera/base/arithmetic.h"
+#include "tessera/base/saturating.h"
 #include "tessera/problem/structure.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
@@ -86,56 +86,50 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
   });
 }
 
-std::optional<Reach> FarthestNeeded(const Problem& problem) {
-  if (problem.memories.size() == 1) {
-    if (const std::optional<Bytes> top = StackedTop(problem)) return Reach{*top};
-  }
-  bool is_guess = false;
-  std::optional<Bytes> sum = 0;
-  const auto add = [&sum](Bytes bytes) {
-    if (sum) sum = base::CheckedAdd(*sum, std::abs(bytes));
-  };
-  std::optional<Bytes> step = 1;  // by which the buffers above a gap move down
+namespace {
+
+void AddTimes(Bytes& sum, size_t count, Bytes each) {
+  base::Accumulate(sum, base::SaturatingMul(static_cast<Bytes>(count), std::abs(each)));
+}
+
+}  // namespace
+
+Reach FarthestNeeded(const Problem& problem) {
+  if (const std::optional<Bytes> top = StackedTop(problem)) return {*top};
+  Reach reach;
+  Bytes& sum = reach.end;
+  Bytes step = 1;  // by multiples of which the buffers above a gap move down
   const auto keep = [&step](Bytes multiple) {
-    if (step) step = base::CheckedMul(*step / std::gcd(*step, multiple), multiple);
+    step = base::SaturatingMul(step / std::gcd(step, multiple), multiple);
   };
-  size_t parts = problem.buffers.size();
+  size_t parts = problem.buffers.size() + problem.rules.size();
   for (const Memory& memory : problem.memories) {
-    for (const problem::Reserved& reserved : memory.reserved)
-      add(std::min(reserved.range.end, memory.capacity));
-    for (const problem::Bank& bank : memory.banks) add(bank.range.end);
+    for (const problem::Reserved& reserved : memory.reserved) AddTimes(sum, 1, reserved.range.end);
+    for (const problem::Bank& bank : memory.banks) AddTimes(sum, 1, bank.range.end);
     parts += memory.reserved.size() + memory.banks.size();
   }
   for (const Buffer& buffer : problem.buffers) {
-    add(buffer.size);
-    add(buffer.offset.value_or(0));
+    AddTimes(sum, 1, buffer.size);
+    AddTimes(sum, 1, buffer.offset.value_or(0));
     keep(problem::AlignmentOf(problem, buffer));
   }
-  for (const Relation& relation : problem.relations) add(relation.delta);
+  for (const Relation& relation : problem.relations) AddTimes(sum, 1, relation.delta);
   for (const problem::Rule& rule : problem.rules) {
     const problem::Requirement& required = rule.requirement;
-    is_guess = is_guess || required.kind == problem::RequirementKind::kCommonDelta;
-    Bytes distance = required.distance;
-    if (required.kind == problem::RequirementKind::kXorDistance) {
-      if (distance >= kNoPosition) return std::nullopt;
-      // The offsets of a pair differ in bits below this one alone.
-      distance = problem::NaturalAlignmentOf(distance + 1);
-      keep(distance);
-    }
-    for (size_t i = 0; i < rule.pairs.size(); ++i) add(distance);
+    reach.is_guess |= required.kind == problem::RequirementKind::kCommonDelta ||
+                      required.kind == problem::RequirementKind::kXorDistance;
     keep(required.multiple);
-    add(required.window.begin);
-    for (const int buffer : rule.buffers) {
-      add(required.before);
-      add(required.after);
-      if (required.kind == problem::RequirementKind::kNaturalAlignment)
-        keep(problem::NaturalAlignmentOf(problem.buffers[static_cast<size_t>(buffer)].size));
-    }
-    ++parts;
+    AddTimes(sum, 2 * rule.pairs.size(), required.distance);
+    AddTimes(sum, rule.buffers.size(), required.before);
+    AddTimes(sum, rule.buffers.size(), required.after);
+    AddTimes(sum, 1, required.window.begin);
+    if (required.kind != problem::RequirementKind::kNaturalAlignment) continue;
+    for (const int buffer : rule.buffers)
+      keep(problem::NaturalAlignmentOf(problem.buffers[static_cast<size_t>(buffer)].size));
   }
-  if (step) step = base::CheckedMul(*step, static_cast<Bytes>(parts));
-  if (step) add(*step);
-  return step && sum && *sum < kNoPosition ? std::optional(Reach{*sum, is_guess}) : std::nullopt;
+  AddTimes(sum, parts, step);
+  sum = std::min(sum, kNoPosition);
+  return reach;
 }
 
 std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport banks,

@@ -24,15 +24,15 @@ bool ReachesTooFar(const problem::Problem& problem);
 // The same with other sizes, parallel to the buffers.
 bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Bytes> sizes);
 
-// An address below kNoPosition within which a Problem has a placement if it has any; nullopt: open.
-// If a gap between two buffers is longer than all sizes and distances together, all above it can
-// lie lower by a common multiple of all alignments. That need not be so where distances of pairs
-// must be equal: then the address is a guess. Cost: linear.
+// An address of memories[0] within which a Problem has a placement if it has any; kNoPosition:
+// open. If a gap between two buffers is longer than all sizes and distances together, all above it
+// can lie lower by a common multiple of all alignments. That need not be so where distances of
+// pairs must be equal, or speak of bits: then the address is a guess. Cost: linear.
 struct Reach {
   problem::Bytes end = 0;
   bool is_guess = false;
 };
-std::optional<Reach> FarthestNeeded(const problem::Problem& problem);
+Reach FarthestNeeded(const problem::Problem& problem);
 
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 

@@ -83,7 +83,8 @@ class Portfolio {
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
         farthest_(FarthestNeeded(sized_)),
-        capacity_(CapacityFor(options, may_guess)),
+        guesses_(may_guess),
+        capacity_(CapacityFor(options)),
         folded_(problem.rules.empty()
                     ? std::nullopt
                     : std::optional(FoldWindows(FoldRules(problem, ladder), capacity_))),
@@ -105,28 +106,27 @@ class Portfolio {
 
   // Engines search no address beyond kNoPosition, and for the least peak none that is farther than
   // needed: they encode narrow numbers then, and begin nearer to that peak.
-  Bytes CapacityFor(const AllocateOptions& options, bool may_guess) const {
+  Bytes CapacityFor(const AllocateOptions& options) const {
     const Bytes stated = options.capacity.value_or(sized_.memories[0].capacity);
     const Bytes most = std::min(stated, kNoPosition - 1);
     const bool is_exact = options.capacity && !options.minimize;
-    if (is_exact || !farthest_ || (farthest_->is_guess && !may_guess)) return most;
-    return std::min(most, farthest_->end);
+    return is_exact || (farthest_.is_guess && !guesses_) ? most : std::min(most, farthest_.end);
   }
 
   // Whether the capacity is a guess: then a refutation says nothing about more.
-  bool Guesses() const { return farthest_ && farthest_->is_guess && capacity_ == farthest_->end; }
+  bool Guesses() const { return guesses_ && farthest_.is_guess && capacity_ == farthest_.end; }
 
   // A refutation holds for addresses below kNoPosition, the only ones that are searched.
   base::Expected<Result> Run() {
     base::Expected<Result> result = Search();
     const Bytes asked = options_.capacity.value_or(sized_.memories[0].capacity);
-    if (!result || result->status != Status::kInfeasible || asked < kNoPosition || Guesses() ||
-        (farthest_ && !farthest_->is_guess))
-      return result;
-    Result open;
-    open.status = ReachesTooFar(sized_) ? Status::kUnsupported : Status::kUnknown;
-    open.reason = "addresses of 2^61 bytes and more, which no engine searches, may be needed";
-    return open;
+    const bool is_whole =
+        asked < kNoPosition || Guesses() || (farthest_.end < kNoPosition && !farthest_.is_guess);
+    if (result && result->status == Status::kInfeasible && !is_whole) {
+      result->status = ReachesTooFar(sized_) ? Status::kUnsupported : Status::kUnknown;
+      result->reason = "addresses of 2^61 bytes and more, which no engine searches, may be needed";
+    }
+    return result;
   }
 
  private:
@@ -361,7 +361,8 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
-  std::optional<Reach> farthest_;
+  Reach farthest_;
+  bool guesses_;
   Bytes capacity_;
   // The Problem with fewer rules, if there are rules: for engines, and with the sizes of the
   // candidate for bounds.
@@ -409,11 +410,12 @@ base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, si
         return Invalid("", "there is no candidate " + std::to_string(candidate));
     }
     if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
-    Portfolio portfolio(problem, ladder, candidate, engines, options, true);
-    base::Expected<Result> result = portfolio.Run();
-    const bool is_refuted = result && result->status == Status::kInfeasible;
-    if (!is_refuted || !portfolio.Guesses()) return result;
-    return Portfolio(problem, ladder, candidate, engines, options, false).Run();
+    for (bool may_guess = true;; may_guess = false) {
+      Portfolio portfolio(problem, ladder, candidate, engines, options, may_guess);
+      base::Expected<Result> result = portfolio.Run();
+      const bool is_refuted = result && result->status == Status::kInfeasible;
+      if (!is_refuted || !portfolio.Guesses()) return result;
+    }
   } catch (const std::bad_alloc&) {
     if (options.stop != nullptr) options.stop->NoteFailedAllocation();
     Result result;

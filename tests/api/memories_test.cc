@@ -117,7 +117,7 @@ TEST(SeveralMemories, AreNamedInFaults) {
     return Allocate(problem, options).Error().message;
   };
   EXPECT_THAT(fault_of({{"tcn", 1}}), HasSubstr("peaks: the problem has no memory 'tcn'"));
-  EXPECT_THAT(fault_of({{"tcm", 0}}), HasSubstr("no number above 0"));
+  EXPECT_THAT(fault_of({{"tcm", 0}}), HasSubstr("out of range"));
   EXPECT_THAT(fault_of({{"tcm", 1}, {"tcm", 2}}), HasSubstr("named twice"));
   EXPECT_THAT(fault_of({{"sum", 2}}), HasSubstr("no memory 'sum'"));
   AllocateOptions options;

@@ -168,8 +168,8 @@ TEST_F(ExitCodeTest, LimitsThatNoPlanKeepsAre20) {
   const Outcome outcome = Plan("patent_chain.yaml", "edge_npu_1mib.yaml", {"--limit", "peak=100"});
   EXPECT_EQ(outcome.exit_code, 20);
   EXPECT_THAT(outcome.out, StartsWith("infeasible: no partition of the network keeps the limits: "
-                                      "peak at most 100; operator 'conv2' needs 713 bytes in the "
-                                      "smallest tiles; "));
+                                      "peak at most 100; operator 'conv2' needs at least 713 bytes "
+                                      "in the smallest tiles; "));
   EXPECT_THAT(
       outcome.out,
       HasSubstr("'conv2' needs 728 bytes of 'sram' at step 2; the limit on the peak is 100"));

@@ -137,6 +137,16 @@ def test_bad_options_are_refused(options, kind):
     assert ts.allocate(LOWER, UPPER, SIZE, minimize=numpy.bool_(True)).peak == 28
 
 
+def test_unknown_engines_and_rules_have_lists_of_their_own():
+    for option, known, other in [
+        ({"engine": "foo"}, "greedy", "gap-fill"),
+        ({"switched_off": ["foo"]}, "gap-fill", "greedy"),
+    ]:
+        with pytest.raises(ts.BadInput) as fault:
+            ts.allocate(LOWER, UPPER, SIZE, **option)
+        assert known in fault.value.expected and other not in fault.value.expected
+
+
 def test_no_buffers_need_no_bytes():
     nothing = numpy.array([], dtype=int)
     assert ts.allocate(nothing, nothing, nothing).peak == 0

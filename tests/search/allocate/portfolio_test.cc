@@ -402,10 +402,10 @@ TEST(FarthestNeeded, HoldsAPlacementWhereThereIsOne) {
   for (int round = 0; round < DrawsOf(400); ++round) {
     const Problem problem = DrawRequirements(random);
     if (problem::CheckWellFormed(problem)) continue;
-    const std::optional<allocate::Reach> farthest = allocate::FarthestNeeded(problem);
+    const allocate::Reach farthest = allocate::FarthestNeeded(problem);
     const std::optional<problem::Bytes> least = LeastTop(problem, 28);
-    if (!farthest || farthest->is_guess || !least) continue;
-    EXPECT_LE(*least, farthest->end) << problem::files::WriteProblem(problem);
+    if (farthest.is_guess || !least) continue;
+    EXPECT_LE(*least, farthest.end) << problem::files::WriteProblem(problem);
     ++bounded;
   }
   ExpectEnough(bounded, DrawsOf(150));
