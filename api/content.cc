@@ -122,15 +122,12 @@ std::optional<Error> FindBadOption(const SearchOptions& options) {
     return BadArgument("the budget is negative", "0 or more");
   const std::vector<std::string> engines =
       options.engine.empty() ? std::vector<std::string>() : std::vector{options.engine};
-  const std::string unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
-  if (unknown.empty()) return std::nullopt;
-  const bool is_engine = unknown.starts_with('e');  // "engine 'foo'", not "rule 'foo'"
-  const std::vector<std::string> names =
-      is_engine ? parts::EngineSet::Names() : parts::EngineSet::Rules();
+  const auto unknown = parts::EngineSet::FindUnknown(engines, options.switched_off);
+  if (!unknown) return std::nullopt;
   base::Diagnostic fault;
-  fault.message = "this library has no " + unknown;
-  fault.expected =
-      "one of " + base::Join(std::vector<std::string_view>(names.begin(), names.end()));
+  fault.message = "this library has no " + unknown->what;
+  fault.expected = "one of " + base::Join(std::vector<std::string_view>(unknown->known.begin(),
+                                                                        unknown->known.end()));
   return AsError(parts::EngineSet::IsWhole() ? CallStatus::kBadInput : CallStatus::kUnsupported,
                  fault);
 }

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "tessera/api/parts/engine_makers.h"
@@ -71,18 +72,18 @@ EngineSet::EngineSet(std::span<const std::string> names, std::span<const std::st
   for (const auto& engine : engines_) pointers_.push_back(engine.get());
 }
 
-std::string EngineSet::FindUnknown(std::span<const std::string> names,
-                                   std::span<const std::string> switched_off) {
-  const auto find = [](std::span<const std::string> wanted, const std::vector<std::string>& known) {
-    return std::find_if(wanted.begin(), wanted.end(), [&](const std::string& name) {
-      return std::find(known.begin(), known.end(), name) == known.end();
-    });
+std::optional<EngineSet::Unknown> EngineSet::FindUnknown(
+    std::span<const std::string> names, std::span<const std::string> switched_off) {
+  const auto find = [](std::string_view noun, std::span<const std::string> wanted,
+                       std::vector<std::string> known) -> std::optional<Unknown> {
+    for (const std::string& name : wanted) {
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        return Unknown{fmt::format("{} '{}'", noun, name), std::move(known)};
+    }
+    return std::nullopt;
   };
-  if (const auto engine = find(names, Names()); engine != names.end())
-    return fmt::format("engine '{}'", *engine);
-  if (const auto rule = find(switched_off, Rules()); rule != switched_off.end())
-    return fmt::format("rule '{}'", *rule);
-  return "";
+  std::optional<Unknown> engine = find("engine", names, Names());
+  return engine ? engine : find("rule", switched_off, Rules());
 }
 
 }  // namespace tessera::api::parts

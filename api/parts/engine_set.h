@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +32,13 @@ class EngineSet {
   // The engine with this name; without a name, the default engines.
   static std::vector<std::string> NamesOfWanted(const std::string& only);
 
-  // The first engine or rule that this program does not have, in words; empty if it has all.
-  static std::string FindUnknown(std::span<const std::string> names,
-                                 std::span<const std::string> switched_off);
+  // The first engine or rule that this program does not have, in words, and those that it has.
+  struct Unknown {
+    std::string what;  // "engine 'foo'"
+    std::vector<std::string> known;
+  };
+  static std::optional<Unknown> FindUnknown(std::span<const std::string> names,
+                                            std::span<const std::string> switched_off);
 
   const std::vector<const problem::Engine*>& Pointers() const { return pointers_; }
 

@@ -110,10 +110,9 @@ class PlanCheck {
 
   void SearchAgain() {
     const plan::Run& run = plan_.run;
-    const std::string unknown = EngineSet::FindUnknown(run.engines, run.switched_off);
-    if (!unknown.empty()) {
+    if (const auto unknown = EngineSet::FindUnknown(run.engines, run.switched_off)) {
       verdict_.violations.push_back(fmt::format(
-          "claim: the plan was made with {}, which this program does not have", unknown));
+          "claim: the plan was made with {}, which this program does not have", unknown->what));
       return;
     }
     const EngineSet engines(run.engines, run.switched_off, plan_.seed);

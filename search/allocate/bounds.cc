@@ -12,6 +12,7 @@
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
+#include "tessera/search/allocate/reach.h"
 #include "tessera/search/allocate/separated_stacks.h"
 
 // The load bound, computed by a sweep over the maximal sections.
@@ -355,30 +356,6 @@ Bytes GranularityOf(const Problem& problem) {
     include(bank.range.end);
   }
   return std::max<Bytes>(granularity, 1);
-}
-
-std::optional<Bytes> StackedTop(const Problem& problem) {
-  const problem::Memory& memory = problem.memories[0];
-  const bool may_stack = problem.rules.empty() && problem.relations.empty() &&
-                         memory.banks.empty() && memory.modes.empty();
-  if (!may_stack) return std::nullopt;
-  const std::vector<int> buffers = BuffersOf(problem, 0);
-  Bytes top = 0;
-  for (const problem::Reserved& reserved : memory.reserved) top = std::max(top, reserved.range.end);
-  for (const int i : buffers) {
-    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
-    if (buffer.offset) top = std::max(top, *buffer.offset + buffer.size);
-  }
-  for (const int i : buffers) {
-    const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
-    if (buffer.offset) continue;
-    const Bytes alignment = problem::AlignmentOf(problem, buffer);
-    if (top >= kNoPosition || alignment > kNoPosition - top) return std::nullopt;
-    top = base::RoundUp(top, alignment);
-    if (top >= kNoPosition - buffer.size) return std::nullopt;
-    top += buffer.size;
-  }
-  return top < kNoPosition ? std::optional(top) : std::nullopt;
 }
 
 }  // namespace tessera::search::allocate

@@ -75,9 +75,4 @@ problem::Result RefuteByBounds(const problem::Problem& problem, problem::Bytes c
 // equal banks; in that case the answer is 1.
 problem::Bytes GranularityOf(const problem::Problem& problem);
 
-// The top of memories[0] if its buffers are stacked in their order above all fixed buffers and
-// reserved ranges, as if all lived together: where any placement exists, one within it does.
-// nullopt if rules, relations or banks restrict them, or the top has no position.
-std::optional<problem::Bytes> StackedTop(const problem::Problem& problem);
-
 }  // namespace tessera::search::allocate

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <string>
 #include <utility>
 
-#include "tessera/base/saturating.h"
 #include "tessera/problem/structure.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/occupancy.h"
+#include "tessera/search/allocate/reach.h"
 
 namespace tessera::search::allocate {
 
@@ -61,75 +59,6 @@ std::vector<Bytes> SizesOf(const Problem& problem) {
   sizes.reserve(problem.buffers.size());
   for (const Buffer& buffer : problem.buffers) sizes.push_back(buffer.size);
   return sizes;
-}
-
-bool ReachesTooFar(const Problem& problem) { return ReachesTooFar(problem, SizesOf(problem)); }
-
-bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
-  Bytes total = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] >= kNoPosition || problem.buffers[i].offset.value_or(0) >= kNoPosition - sizes[i])
-      return true;
-    total += sizes[i];
-    if (total >= kNoPosition) return true;
-  }
-  for (const problem::Relation& relation : problem.relations) {
-    if (relation.kind != problem::RelationKind::kColocate) continue;
-    if (std::abs(relation.delta) > kNoPosition - total) return true;
-    total += std::abs(relation.delta);
-  }
-  return std::any_of(problem.memories.begin(), problem.memories.end(), [](const Memory& memory) {
-    return std::any_of(
-        memory.reserved.begin(), memory.reserved.end(), [&](const problem::Reserved& reserved) {
-          return reserved.range.end > kNoPosition && reserved.range.end < memory.capacity;
-        });
-  });
-}
-
-namespace {
-
-void AddTimes(Bytes& sum, size_t count, Bytes each) {
-  base::Accumulate(sum, base::SaturatingMul(static_cast<Bytes>(count), std::abs(each)));
-}
-
-}  // namespace
-
-Reach FarthestNeeded(const Problem& problem) {
-  if (const std::optional<Bytes> top = StackedTop(problem)) return {*top};
-  Reach reach;
-  Bytes& sum = reach.end;
-  Bytes step = 1;  // by multiples of which the buffers above a gap move down
-  const auto keep = [&step](Bytes multiple) {
-    step = base::SaturatingMul(step / std::gcd(step, multiple), multiple);
-  };
-  size_t parts = problem.buffers.size() + problem.rules.size();
-  for (const Memory& memory : problem.memories) {
-    for (const problem::Reserved& reserved : memory.reserved) AddTimes(sum, 1, reserved.range.end);
-    for (const problem::Bank& bank : memory.banks) AddTimes(sum, 1, bank.range.end);
-    parts += memory.reserved.size() + memory.banks.size();
-  }
-  for (const Buffer& buffer : problem.buffers) {
-    AddTimes(sum, 1, buffer.size);
-    AddTimes(sum, 1, buffer.offset.value_or(0));
-    keep(problem::AlignmentOf(problem, buffer));
-  }
-  for (const Relation& relation : problem.relations) AddTimes(sum, 1, relation.delta);
-  for (const problem::Rule& rule : problem.rules) {
-    const problem::Requirement& required = rule.requirement;
-    reach.is_guess |= required.kind == problem::RequirementKind::kCommonDelta ||
-                      required.kind == problem::RequirementKind::kXorDistance;
-    keep(required.multiple);
-    AddTimes(sum, 2 * rule.pairs.size(), required.distance);
-    AddTimes(sum, rule.buffers.size(), required.before);
-    AddTimes(sum, rule.buffers.size(), required.after);
-    AddTimes(sum, 1, required.window.begin);
-    if (required.kind != problem::RequirementKind::kNaturalAlignment) continue;
-    for (const int buffer : rule.buffers)
-      keep(problem::NaturalAlignmentOf(problem.buffers[static_cast<size_t>(buffer)].size));
-  }
-  AddTimes(sum, parts, step);
-  sum = std::min(sum, kNoPosition);
-  return reach;
 }
 
 std::optional<std::string> FindUnsupported(const Problem& problem, BankSupport banks,

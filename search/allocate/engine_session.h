@@ -18,22 +18,6 @@
 // Detects Problems that the searches of this module do not support, and describes why.
 namespace tessera::search::allocate {
 
-// Whether some address in the Problem, or the sum of its sizes, is not below kNoPosition
-// (occupancy.h).
-bool ReachesTooFar(const problem::Problem& problem);
-// The same with other sizes, parallel to the buffers.
-bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Bytes> sizes);
-
-// An address of memories[0] within which a Problem has a placement if it has any; kNoPosition:
-// open. If a gap between two buffers is longer than all sizes and distances together, all above it
-// can lie lower by a common multiple of all alignments. That need not be so where distances of
-// pairs must be equal, or speak of bits: then the address is a guess. Cost: linear.
-struct Reach {
-  problem::Bytes end = 0;
-  bool is_guess = false;
-};
-Reach FarthestNeeded(const problem::Problem& problem);
-
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 
 enum class BankSupport { kNone, kWindows };

@@ -20,6 +20,7 @@
 #include "tessera/search/allocate/lanes.h"
 #include "tessera/search/allocate/occupancy.h"
 #include "tessera/search/allocate/peak_search.h"
+#include "tessera/search/allocate/reach.h"
 #include "tessera/search/allocate/run_log.h"
 
 // Lanes work in parallel and synchronise after every round:
@@ -62,9 +63,8 @@ using problem::Status;
 
 namespace {
 
-constexpr int64_t kFirstSlice = 4'000;  // nodes...
-constexpr int64_t kFirstSlicePerBuffer =
-    24;  // ... and for each buffer, so that all orders get a first try
+constexpr int64_t kFirstSlice = 4'000;        // nodes...
+constexpr int64_t kFirstSlicePerBuffer = 24;  // ... and for each buffer, to try all orders
 constexpr int64_t kLastSlice = base::kMaxTotal / 4;
 
 // Above this number of buffers the engine that lowers peaks works alone, because the others have
@@ -77,17 +77,17 @@ int64_t Longer(int64_t slice) { return slice + slice / 2; }
 class Portfolio {
  public:
   Portfolio(const Problem& problem, const Ladder* ladder, size_t candidate,
-            std::span<const Engine* const> engines, const AllocateOptions& options, bool may_guess)
+            std::span<const Engine* const> engines, const AllocateOptions& options, int64_t units,
+            bool may_guess)
       : at_candidate_(ladder != nullptr
                           ? std::optional(AtCandidate(problem, ladder->candidates[candidate]))
                           : std::nullopt),
         sized_(at_candidate_ ? *at_candidate_ : problem),
-        farthest_(FarthestNeeded(sized_)),
-        guesses_(may_guess),
-        capacity_(CapacityFor(options)),
+        room_(RoomFor(sized_, options.capacity.value_or(sized_.memories[0].capacity),
+                      options.capacity && !options.minimize, may_guess)),
         folded_(problem.rules.empty()
                     ? std::nullopt
-                    : std::optional(FoldWindows(FoldRules(problem, ladder), capacity_))),
+                    : std::optional(FoldWindows(FoldRules(problem, ladder), room_.capacity))),
         folded_at_candidate_(problem.rules.empty() ? std::nullopt
                                                    : std::optional(FoldRules(sized_, nullptr))),
         options_(options),
@@ -95,7 +95,7 @@ class Portfolio {
         granularity_(GranularityOf(Bounded())),
         first_slice_(kFirstSlice +
                      kFirstSlicePerBuffer * static_cast<int64_t>(problem.buffers.size())),
-        left_(options.budget.units),
+        left_(units),
         question_{folded_ ? *folded_ : problem, ladder, candidate, sized_, granularity_},
         log_(options.progress),
         engines_given_(engines.size()) {
@@ -104,34 +104,18 @@ class Portfolio {
       peaks_.emplace(question_, *engine);
   }
 
-  // Engines search no address beyond kNoPosition, and for the least peak none that is farther than
-  // needed: they encode narrow numbers then, and begin nearer to that peak.
-  Bytes CapacityFor(const AllocateOptions& options) const {
-    const Bytes stated = options.capacity.value_or(sized_.memories[0].capacity);
-    const Bytes most = std::min(stated, kNoPosition - 1);
-    const bool is_exact = options.capacity && !options.minimize;
-    return is_exact || (farthest_.is_guess && !guesses_) ? most : std::min(most, farthest_.end);
-  }
-
-  // Whether the capacity is a guess: then a refutation says nothing about more.
-  bool Guesses() const { return guesses_ && farthest_.is_guess && capacity_ == farthest_.end; }
-
-  // A refutation holds for addresses below kNoPosition, the only ones that are searched.
   base::Expected<Result> Run() {
     base::Expected<Result> result = Search();
-    const Bytes asked = options_.capacity.value_or(sized_.memories[0].capacity);
-    const bool is_whole =
-        asked < kNoPosition || Guesses() || (farthest_.end < kNoPosition && !farthest_.is_guess);
-    if (result && result->status == Status::kInfeasible && !is_whole) {
-      result->status = ReachesTooFar(sized_) ? Status::kUnsupported : Status::kUnknown;
-      result->reason = "addresses of 2^61 bytes and more, which no engine searches, may be needed";
-    }
+    if (result) Qualify(room_, sized_, *result);
     return result;
   }
 
+  bool Guesses() const { return room_.is_guess; }
+  int64_t UnitsLeft() const { return left_; }
+
  private:
   base::Expected<Result> Search() {
-    Result refuted = RefuteByBounds(Bounded(), capacity_, granularity_);
+    Result refuted = RefuteByBounds(Bounded(), room_.capacity, granularity_);
     bound_ = refuted.lower_bound;
     if (refuted.status == Status::kInfeasible) return refuted;
     if (stop_.Requested()) {
@@ -154,7 +138,7 @@ class Portfolio {
       result = Conclude(minimize);
     }
     if (!fault_ && result.allocation && result.engine == unchecked_)
-      fault_ = CheckAnswer(result.engine, sized_, capacity_, result);
+      fault_ = CheckAnswer(result.engine, sized_, room_.capacity, result);
     if (fault_) return base::Unexpected(*std::move(fault_));
     log_.TellTotals();
     result.statistics = log_.Total();
@@ -173,7 +157,7 @@ class Portfolio {
   Result SearchPeaks(bool minimize) {
     Result open;
     for (int64_t slice = 1;; slice = std::max(first_slice_, Longer(slice))) {
-      open = LowerPeak(slice, minimize ? LowEnough() : capacity_);
+      open = LowerPeak(slice, minimize ? LowEnough() : room_.capacity);
       if (!peaks_->Works() && !open.allocation) return Decide();
       if (peaks_target_met_ || !peaks_->Works() || left_ <= 0 || stop_.Requested()) break;
     }
@@ -191,7 +175,7 @@ class Portfolio {
 
   // A round of the peak engine. The answer is not validated yet.
   Result LowerPeak(int64_t slice, Bytes target) {
-    PeakSearch::Question question{target, capacity_};
+    PeakSearch::Question question{target, room_.capacity};
     if (best_.allocation) question.known = &*best_.allocation, question.known_peak = best_.peak;
     LaneReport report = peaks_->Run(question, {slice, left_}, options_.threads, stop_);
     Take(report);
@@ -225,7 +209,7 @@ class Portfolio {
           AppendReason(open.reason, report.verdict.reason);
       }
       if (!opening && peaks_ && peaks_->Works()) {
-        Result lowered = LowerPeak(PeakSlice(slice), capacity_);
+        Result lowered = LowerPeak(PeakSlice(slice), room_.capacity);
         if (peaks_target_met_) return lowered;
         more_would_help = true;
       }
@@ -260,7 +244,9 @@ class Portfolio {
       for (LaneReport& report : reports) {
         Take(report);
         if (fault_) return;
-        Narrow(report);
+        if (report.bound > bound_) bound_ = report.bound, proof_ = report.proof;
+        if (report.verdict.allocation && *report.verdict.peak < *best_.peak)
+          best_ = std::move(report.verdict);
         more_would_help = more_would_help || report.more_would_help;
       }
       if (!more_would_help && *best_.peak - bound_ == gap) break;
@@ -268,21 +254,12 @@ class Portfolio {
   }
 
   LaneReport AskForCapacity(size_t lane, const Allowance& allowance, const base::Stop& stop) {
-    return lanes_[lane].Decide(capacity_, allowance, stop);
+    return lanes_[lane].Decide(room_.capacity, allowance, stop);
   }
 
   LaneReport NarrowGap(size_t lane, const Allowance& allowance, const base::Stop& stop) {
     const GapSide side = alone_ ? GapSide::kWhole : lane == 0 ? GapSide::kLong : GapSide::kShort;
     return lanes_[lane].Narrow({bound_, *best_.peak}, side, allowance, stop);
-  }
-
-  void Narrow(LaneReport& report) {
-    if (report.bound > bound_) {
-      bound_ = report.bound;
-      proof_ = report.proof;
-    }
-    if (report.verdict.allocation && *report.verdict.peak < *best_.peak)
-      best_ = std::move(report.verdict);
   }
 
   // The reports of the lanes up to the first conclusive one.
@@ -346,14 +323,7 @@ class Portfolio {
     } else if (minimize && *best_.peak <= LowEnough()) {
       best_.reason = "the peak exceeds a lower bound by no more than the gap that is allowed";
     } else if (minimize) {
-      best_.reason =
-          stop_.IsOutOfMemory() ? "the memory limit was reached before the least peak was proven"
-          : stop_.Requested()   ? "stopped before the least peak was proven"
-          : left_ <= 0          ? "the budget was spent before the least peak was proven"
-          : LacksMemory()       ? "memory was exhausted before the least peak was proven"
-          : stop_.HasDeclined()
-              ? "the memory limit was too small for engines that could decide a lower peak"
-              : "no engine could decide a lower peak";
+      best_.reason = WhyUnproven(stop_, left_ <= 0, LacksMemory());
     }
     return std::move(best_);
   }
@@ -361,9 +331,7 @@ class Portfolio {
   const base::Stop never_;
   std::optional<Problem> at_candidate_;  // none without a ladder
   const Problem& sized_;
-  Reach farthest_;
-  bool guesses_;
-  Bytes capacity_;
+  Room room_;
   // The Problem with fewer rules, if there are rules: for engines, and with the sizes of the
   // candidate for bounds.
   std::optional<Problem> folded_;
@@ -410,11 +378,13 @@ base::Expected<Result> Allocate(const Problem& problem, const Ladder* ladder, si
         return Invalid("", "there is no candidate " + std::to_string(candidate));
     }
     if (problem.memories.empty()) return Invalid("/memories", "the problem has no memory");
+    int64_t units = options.budget.units;
     for (bool may_guess = true;; may_guess = false) {
-      Portfolio portfolio(problem, ladder, candidate, engines, options, may_guess);
+      Portfolio portfolio(problem, ladder, candidate, engines, options, units, may_guess);
       base::Expected<Result> result = portfolio.Run();
       const bool is_refuted = result && result->status == Status::kInfeasible;
       if (!is_refuted || !portfolio.Guesses()) return result;
+      units = portfolio.UnitsLeft();
     }
   } catch (const std::bad_alloc&) {
     if (options.stop != nullptr) options.stop->NoteFailedAllocation();

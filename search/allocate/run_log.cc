@@ -39,4 +39,14 @@ void RunLog::TellTotals() const {
     progress_(engine + ": in all " + WorkIn(statistics));
 }
 
+std::string_view WhyUnproven(const base::Stop& stop, bool budget_is_spent, bool lacks_memory) {
+  if (stop.IsOutOfMemory()) return "the memory limit was reached before the least peak was proven";
+  if (stop.Requested()) return "stopped before the least peak was proven";
+  if (budget_is_spent) return "the budget was spent before the least peak was proven";
+  if (lacks_memory) return "memory was exhausted before the least peak was proven";
+  if (stop.HasDeclined())
+    return "the memory limit was too small for engines that could decide a lower peak";
+  return "no engine could decide a lower peak";
+}
+
 }  // namespace tessera::search::allocate

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/allocate/lanes.h"
 
@@ -30,5 +31,8 @@ class RunLog {
   problem::Statistics total_;
   std::map<std::string, problem::Statistics> by_engine_;
 };
+
+// Why the search ended before the least peak was proven.
+std::string_view WhyUnproven(const base::Stop& stop, bool budget_is_spent, bool lacks_memory);
 
 }  // namespace tessera::search::allocate
