@@ -108,14 +108,14 @@ CLI::Validator PartsPerMillion(int most_percent) {
   return {check, "PERCENT"};
 }
 
-void LifetimesOption::Declare(CLI::App& app) {
-  Declare(app, "--lifetimes",
-          "How a CSV states lives: half-open [a, b), inclusive [a, b], or exclusive (a, b); a "
-          "column 'end' is read only with it (default: half-open)");
+CLI::Option* LifetimesOption::Declare(CLI::App& app) {
+  return Declare(app, "--lifetimes",
+                 "How a CSV states lives: half-open [a, b), inclusive [a, b], or exclusive (a, b); "
+                 "a column 'end' is read only with it (default: half-open)");
 }
 
-void LifetimesOption::Declare(CLI::App& app, std::string_view name, std::string_view what) {
-  app.add_option(std::string(name), word_, std::string(what))
+CLI::Option* LifetimesOption::Declare(CLI::App& app, std::string_view name, std::string_view what) {
+  return app.add_option(std::string(name), word_, std::string(what))
       ->check(CLI::IsMember(std::vector<std::string>(problem::files::kLifetimesWords.begin(),
                                                      problem::files::kLifetimesWords.end())));
 }

@@ -52,16 +52,11 @@ class AnswerFormat {
   std::string format_ = "text";
 };
 
-// The range of weights and limits. Sums and quotients of such numbers and of metrics stay far
-// within what a double holds.
-inline constexpr double kLeastWeight = 1e-100;
-inline constexpr double kMostWeight = 1e100;
-
 // --lifetimes and the like: how a CSV states lives.
 class LifetimesOption {
  public:
-  void Declare(CLI::App& app);  // of the CSV that a command reads
-  void Declare(CLI::App& app, std::string_view name, std::string_view what);
+  CLI::Option* Declare(CLI::App& app);  // of the CSV that a command reads
+  CLI::Option* Declare(CLI::App& app, std::string_view name, std::string_view what);
   std::optional<problem::files::Lifetimes> Get() const;  // nullopt if the option is not given
 
  private:

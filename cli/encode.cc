@@ -55,7 +55,7 @@ class EncodeCommand final : public Command {
                    "Write that Problem here, in JSON, for `tessera alloc` and `decode`")
         ->needs(profile);
     choice_.Declare(app, nullptr);
-    lifetimes_.Declare(app);
+    lifetimes_.Declare(app)->excludes(profile);
     app.add_option("--format", format_,
                    "dimacs, smtlib or text; without it the suffix of --output says which (.cnf, "
                    ".smt2, .txt), else text")

@@ -231,16 +231,11 @@ class ExploreCommand final : public Command {
       console.Note("explore: " + fault);
       return ExitCode::kUsage;
     }
-    if (dry_run_ && !questions_.AreOfPairs()) {
-      console.Note(
-          "explore: --dry-run answers no --relax, --least, --marginal, --uncertainty or "
-          "--adaptive");
-      return ExitCode::kUsage;
-    }
-    if (shard_.IsGiven() && !questions_.AreOfPairs()) {
-      console.Note(
-          "explore: a piece of --shard answers no --relax, --least, --marginal, --uncertainty or "
-          "--adaptive; ask these of the merged store");
+    if ((dry_run_ || shard_.IsGiven()) && !questions_.AreOfPairs()) {
+      console.Note(fmt::format(
+          "explore: {} answers no --relax, --least, --marginal, --uncertainty or --adaptive{}",
+          dry_run_ ? "--dry-run" : "a piece of --shard",
+          dry_run_ ? "" : "; ask these of the merged store"));
       return ExitCode::kUsage;
     }
     if (shard_.IsGiven() && (!outputs_.empty() || format_.IsJson())) {

@@ -96,10 +96,11 @@ class GenerateCommand final : public Command {
     app.add_flag("--values", request_.values,
                  "Give each buffer a value, its bytes times 1 to 8, for `tessera alloc --maximize "
                  "value`");
-    app.add_option("--from", from_,
-                   "The list of the family 'given'; for --fixed and --separated with offsets; - "
-                   "reads standard input");
-    lifetimes_.Declare(app);
+    CLI::Option* const from = app.add_option(
+        "--from", from_,
+        "The list of the family 'given'; for --fixed and --separated with offsets; - "
+        "reads standard input");
+    lifetimes_.Declare(app)->needs(from);
     app.add_option("--format", format_,
                    "csv or json; without it the suffix of --output says which, else csv if that "
                    "can state the list")

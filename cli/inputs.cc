@@ -126,9 +126,9 @@ base::Expected<Answer> FromCsv(const AnswerFiles& files, const std::string& text
 }
 
 base::Expected<Answer> FromPlan(const AnswerFiles& files, const std::string& text) {
-  if (files.capacity || !files.problem.empty()) {
+  if (files.capacity || !files.problem.empty() || files.lifetimes.Get()) {
     return tl::unexpected(AnswerFault(files.file, "a plan carries its own problem and capacity",
-                                      "leave --capacity and --problem out"));
+                                      "leave --capacity, --problem and --lifetimes out"));
   }
   base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(text, files.file);
   if (!plan) return tl::unexpected(plan.error());

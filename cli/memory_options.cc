@@ -17,6 +17,8 @@
 namespace tessera::cli {
 namespace {
 
+using api::parts::kLeastWeight;
+using api::parts::kMostWeight;
 using api::parts::NamedWeight;
 using problem::Problem;
 

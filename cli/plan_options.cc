@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/api/parts/memories.h"
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/cli/common_options.h"
@@ -57,10 +58,10 @@ base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& op
           fmt::format("{}: '{}' {} for {}", option, part, fault, *metric),
           fmt::format("{}=NUMBER, {}", *metric, may_be_zero ? "from 0 up" : "above 0")));
     }
-    if (*number != 0 && (*number < kLeastWeight || *number > kMostWeight)) {
+    if (*number != 0 && (*number < api::parts::kLeastWeight || *number > api::parts::kMostWeight)) {
       return tl::unexpected(
           OptionFault(fmt::format("{}: the number in '{}' is out of range", option, part),
-                      fmt::format("{} to {}", kLeastWeight, kMostWeight)));
+                      fmt::format("{} to {}", api::parts::kLeastWeight, api::parts::kMostWeight)));
     }
     if (!numbers.emplace(*metric, *number).second) {
       return tl::unexpected(

@@ -16,10 +16,6 @@ using search::allocate::PeakObjective;
 
 namespace {
 
-// Sums of such weights times peaks stay far within what a double holds.
-constexpr double kLeastWeight = 1e-100;
-constexpr double kMostWeight = 1e100;
-
 base::Diagnostic NamedTwice(std::string_view option, const std::string& name) {
   base::Diagnostic fault;
   fault.message = fmt::format("{}: memory '{}' is named twice", option, name);
@@ -68,7 +64,8 @@ base::Expected<size_t> FindMemory(const Problem& problem, const std::string& nam
   base::Diagnostic fault;
   fault.message = fmt::format("{}: the problem has no memory '{}'", option, name);
   const bool is_unnamed = names.size() == 1 && names[0].empty();
-  fault.expected = is_unnamed ? "no name, for its memory has none" : "one of: " + base::Join(names);
+  fault.expected =
+      is_unnamed ? "a number alone: the memory has no name" : "one of: " + base::Join(names);
   fault.hint = base::DidYouMean(name, names);
   return base::Unexpected(std::move(fault));
 }

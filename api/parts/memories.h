@@ -19,6 +19,11 @@ namespace tessera::api::parts {
 using NamedCapacity = std::pair<std::string, problem::Bytes>;
 using NamedWeight = std::pair<std::string, double>;
 
+// The range of weights, of peaks and of metrics, and of limits. Sums and quotients of such numbers
+// and of metrics stay far within what a double holds.
+inline constexpr double kLeastWeight = 1e-100;
+inline constexpr double kMostWeight = 1e100;
+
 // Alone and with the weight 1, in place of memories: all peaks, or each over its lower bound.
 inline constexpr std::string_view kSumOfPeaks = "sum";
 inline constexpr std::string_view kRelativePeaks = "relative";
@@ -33,7 +38,7 @@ std::optional<base::Diagnostic> SetCapacities(problem::Problem& problem,
                                               std::string_view option);
 
 // The objective that `weights` state: nullopt if that is the peak of the first memory alone.
-// Weights are above 0. A memory may be named once.
+// Weights lie within their range. A memory may be named once.
 base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
     const problem::Problem& problem, const std::vector<NamedWeight>& weights,
     std::string_view option);

@@ -146,14 +146,14 @@ ListSummary Summarize(const Problem& problem) {
     summary.load = std::max(summary.load, LoadOf(problem, static_cast<int>(memory)));
     summary.pairs += CountPairs(problem, static_cast<int>(memory));
   }
-  const auto meet = [&problem](const Pair& pair) {
+  const auto meet = [&problem](const StatedPairs::Pair& pair) {
     const Buffer& first = problem.buffers[static_cast<size_t>(pair.first)];
     const Buffer& second = problem.buffers[static_cast<size_t>(pair.second)];
     return first.memory == second.memory && LiveTogether(first, second);
   };
   const StatedPairs stated(problem);
-  for (const Pair& pair : stated.separate) summary.pairs += meet(pair) ? 0 : 1;
-  for (const Pair& pair : stated.exclusive)
+  for (const StatedPairs::Pair& pair : stated.separate) summary.pairs += meet(pair) ? 0 : 1;
+  for (const StatedPairs::Pair& pair : stated.exclusive)
     summary.pairs -= meet(pair) && !stated.separate.contains(pair) ? 1 : 0;
   return summary;
 }

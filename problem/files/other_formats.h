@@ -68,8 +68,9 @@ ListSummary Summarize(const Problem& problem);
 
 // The pairs of buffers that relations keep apart, and those that they let share addresses. A pair
 // in both must not share any.
-using Pair = std::pair<int, int>;  // ascending
 struct StatedPairs {
+  using Pair = std::pair<int, int>;  // ascending
+
   explicit StatedPairs(const Problem& problem);
   std::set<Pair> separate;
   std::set<Pair> exclusive;

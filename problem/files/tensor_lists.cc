@@ -207,7 +207,7 @@ Expected<std::string> WriteTvm(const Problem& problem) {
   const StatedPairs stated(problem);
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a + 1; b < count; ++b) {
-      const Pair pair{static_cast<int>(a), static_cast<int>(b)};
+      const StatedPairs::Pair pair{static_cast<int>(a), static_cast<int>(b)};
       const bool meets =
           stated.separate.contains(pair) || (!stated.exclusive.contains(pair) &&
                                              LiveTogether(problem.buffers[a], problem.buffers[b]));

@@ -252,11 +252,14 @@ TEST_F(CheckTest, AMovedAddressIsReportedAndCompleted) {
 }
 
 // A plan includes its capacity. The command would silently ignore another one, so it refuses it.
-TEST_F(CheckTest, APlanTakesNoCapacity) {
+TEST_F(CheckTest, APlanTakesNoCapacityAndNoLifetimes) {
   for (const std::string command : {"check", "show"}) {
-    const Outcome outcome = Run({command, "plan.json", "--capacity", "10"});
-    EXPECT_EQ(outcome.exit_code, 3);
-    EXPECT_THAT(outcome.err, HasSubstr("hint: leave --capacity and --problem out\n"));
+    for (const Arguments& option : {Arguments{"--capacity", "10"}, {"--lifetimes", "inclusive"}}) {
+      const Outcome outcome = Run({command, "plan.json", option[0], option[1]});
+      EXPECT_EQ(outcome.exit_code, 3);
+      EXPECT_THAT(outcome.err,
+                  HasSubstr("hint: leave --capacity, --problem and --lifetimes out\n"));
+    }
   }
 }
 

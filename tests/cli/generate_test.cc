@@ -62,6 +62,7 @@ TEST_F(GenerateCommandTest, RefusesOptionsThatDoNothing) {
   for (const Arguments& call :
        std::vector<Arguments>{{"generate", "flat", "--alive", "3"},
                               {"generate", "given"},
+                              {"generate", "flat", "--lifetimes", "inclusive"},
                               {"generate", "flat", "--from", "x.csv"},
                               {"generate", "given", "--from", "x.csv", "--buffers", "4"},
                               {"generate", "flat", "--output", "x.txt"},
