@@ -9,6 +9,7 @@
 #include <array>
 #include <iterator>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,7 +86,7 @@ bool Fits(const Need& need, const hw_profiles::Profile& profile) {
 // The needs of the operator in every subgraph, whatever part of its result is needed: the axes that
 // it reduces over are whole.
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
-                  const graph::Operator& op) {
+                  const graph::Operator& op, std::span<const int> axes) {
   Need need;
   for (const base::TensorRole role :
        {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary, base::TensorRole::kState}) {
@@ -93,7 +94,7 @@ Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profi
   }
   const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
   int64_t elements = 1;
-  for (const int axis : op.axes)
+  for (const int axis : axes)
     elements = base::SaturatingMul(elements, operand.shape[static_cast<size_t>(axis)]);
   need.Add(base::BytesOf(operand.type, elements));
   return need;
@@ -112,7 +113,8 @@ Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& 
         Fits(NeedOf(network, profile, op), profile))
       continue;
     found.which.push_back(static_cast<int>(number));
-    found.is_needed = found.is_needed || !Fits(SurelyNeeded(network, profile, op), profile);
+    found.is_needed =
+        found.is_needed || !Fits(SurelyNeeded(network, profile, op, op.axes), profile);
   }
   return found;
 }
@@ -146,9 +148,7 @@ Found FindForGlobalPools(const graph::Graph& network, const hw_profiles::Profile
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
     if (!IsGlobalInSlices(network, profile, op)) continue;
-    graph::Operator reducing = op;
-    reducing.axes = {2, 3};
-    const Need window = SurelyNeeded(network, profile, reducing);
+    const Need window = SurelyNeeded(network, profile, op, std::array{2, 3});
     Need need = NeedOf(network, profile, op);
     need.Add(base::SaturatingMul(need.longest, op.window.kernel[0] * op.window.kernel[1]));
     if (Fits(need, profile)) continue;

@@ -84,6 +84,10 @@ void AddLayer(Random& random, GraphBuilder& builder) {
     op.window.pad_low[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
     op.window.pad_high[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
   }
+  if (op.kind == OperatorKind::kPool && random.Chance(0.2)) {
+    op.window = {};  // over the whole map
+    op.window.kernel = {shape[2], shape[3]};
+  }
   graph::ops::Wanted wanted;
   wanted.out_channels = random.Uniform(1, 5);
   builder.Add(std::move(op), wanted, {input});

@@ -56,13 +56,17 @@ bool IsRewritten(const PlanRequest& question, const Answer& answer) {
     return std::count_if(network.tensors.begin(), network.tensors.end(),
                          [](const graph::Tensor& tensor) { return tensor.state; });
   };
-  const auto engines = [](const graph::Graph& network) {
-    return std::count_if(network.operators.begin(), network.operators.end(),
-                         [](const graph::Operator& op) { return !op.engine.empty(); });
+  const auto count = [](const graph::Graph& network, const auto& holds) {
+    return std::count_if(network.operators.begin(), network.operators.end(), holds);
+  };
+  const auto has_engine = [](const graph::Operator& op) { return !op.engine.empty(); };
+  const auto is_global = [](const graph::Operator& op) {
+    return op.kind == base::OperatorKind::kGlobalPool;
   };
   return answer.plan->network.operators.size() != question.network.operators.size() ||
          states(answer.plan->network) != states(question.network) ||
-         engines(answer.plan->network) != engines(question.network);
+         count(answer.plan->network, has_engine) != count(question.network, has_engine) ||
+         count(answer.plan->network, is_global) != count(question.network, is_global);
 }
 
 Answer Ask(const PlanRequest& question, double seconds) {

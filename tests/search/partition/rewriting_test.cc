@@ -129,9 +129,9 @@ TEST(Rewriting, PoolsOverWholeMapsTakeSlices) {
       partition::SearchPartition(WholePool(), profile, KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(result && result->plan);
   EXPECT_LE(result->plan->totals.peak_bytes, 90);
-  graph::Graph padded = WholePool();
-  padded.operators.front().window.kernel = {10, 9};
-  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(padded, profile));
+  graph::Graph narrower = WholePool();
+  narrower.operators.front().window.kernel = {10, 9};
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(narrower, profile));
   Profile large = profile;
   large.memories[static_cast<size_t>(large.tile_memory)].capacity_bytes = 1000;
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(WholePool(), large));
