@@ -199,6 +199,15 @@ TEST_F(ExploreTest, ASpaceWithoutPointsIsBadInput) {
   EXPECT_EQ(Run({"explore", "none.yaml"}).exit_code, 3);
 }
 
+TEST_F(ExploreTest, PlansWithoutAValueAreCounted) {
+  const std::string text = Replace(Specification(), "minimize: [latency, energy, sram]",
+                                   "minimize: [\"latency + sqrt(0 - sram)\"]");
+  Write("no_value.yaml", text);
+  const Outcome outcome = Run({"explore", "no_value.yaml"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("of them on no front: an objective has no finite value here"));
+}
+
 // The front of the set needs plans of all networks.
 TEST_F(ExploreTest, ASetOfWhichOneNetworkHasNoPlanIsProvenSo) {
   const std::string chain = Shipped("examples/networks/patent_chain.yaml");

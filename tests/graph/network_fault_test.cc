@@ -190,6 +190,13 @@ TEST(NetworkFault, SharedWeightsOfAnotherShape) {
       {6, 75, "weights of shape [4, 4, 3, 3] do not fit operator 'b'", "[8, 4, 3, 3]"});
 }
 
+TEST(NetworkFault, NoHintNamesTheOperatorItself) {
+  const base::Diagnostic fault = FaultOf(
+      Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 3, weights: z}\n"));
+  EXPECT_EQ(fault.message, "unknown weights 'z'");
+  EXPECT_EQ(fault.hint, "");
+}
+
 TEST(NetworkFault, WeightsOfABorrower) {
   ExpectFault(
       Around("  - {id: a, kind: conv, inputs: [x], out_channels: 4, kernel: 1, weights: b}\n"
