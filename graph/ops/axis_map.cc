@@ -214,7 +214,7 @@ Extent ApplyMerged(const AxisMap::Merged& merged, std::span<const Extent> output
     first += outputs[i].begin * merged.strides[i];
     last += (outputs[i].end - 1) * merged.strides[i];
   }
-  return {first, last + 1};
+  return {first / merged.behind, last / merged.behind + 1};
 }
 
 Extent ApplyUnfolded(const AxisMap::Unfolded& unfolded, Extent channels, Extent blocks) {

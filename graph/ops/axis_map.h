@@ -19,9 +19,10 @@
 // input that is not needed along one axis is not needed at all.
 //
 // All maps are exact: the result is the smallest extent that contains every index that the
-// operator's definition reads for some index of the given output. Cost of Apply: a few divisions;
-// for windows that touch the padding and transposed ones with holes, O(kernel); for listed indices,
-// O(Listed::kRun + output indices / Listed::kRun).
+// operator's definition reads for some index of the given output. Only a reshape may have whole
+// axes that are not (reshape.cc). Cost of Apply: a few divisions; for windows that touch the padding
+// and transposed ones with holes, O(kernel); for listed indices, O(Listed::kRun + output indices /
+// Listed::kRun).
 namespace tessera::graph::ops {
 
 struct AxisMap {
@@ -97,9 +98,11 @@ struct AxisMap {
     int64_t index = 0;
   };
   // A reshape that merges output axes (source, source + 1, ...) into one input axis; row-major
-  // strides of those axes.
+  // strides of those axes. `behind` elements have one index of that axis: more than 1 if the same
+  // output axes make further input axes behind it.
   struct Merged {
     std::vector<int64_t> strides;
+    int64_t behind = 1;
   };
   // A reshape that splits one output axis into several input axes. This one has the given stride
   // and extent.

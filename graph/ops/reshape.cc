@@ -62,15 +62,18 @@ size_t CountReal(const Shape& shape, size_t begin, size_t end) {
       std::count_if(at(begin), at(end), [](int64_t extent) { return extent != 1; }));
 }
 
-void MergeOutputs(const Shape& output, const AxisGroup& group, AxisMap& map) {
-  AxisMap::Merged merged{std::vector<int64_t>(group.output_end - group.output_begin, 1)};
+void MergeOutputs(const Shape& output, const AxisGroup& group, int64_t behind, AxisMap& map) {
+  AxisMap::Merged merged{std::vector<int64_t>(group.output_end - group.output_begin, 1), behind};
   for (size_t k = merged.strides.size() - 1; k > 0; --k) {
     merged.strides[k - 1] = merged.strides[k] * output[group.output_begin + k];
   }
   map = {std::move(merged), group.output_begin, group.output_end - group.output_begin};
 }
 
-// A group that both splits and merges, such as {4, 6 | 3, 8}, is a barrier: its axes stay whole.
+// A group that both splits and merges, such as {4, 6 | 3, 8}, is followed along its first input
+// axis, for its elements are numbered in both shapes alike. Its other input axes stay whole:
+//
+//     [3, 8]  row 1 is 8 .. 15        [4, 6]  rows 1 and 2 are 6 .. 17
 std::vector<AxisMap> MapsOfReshape(const OperandView& view) {
   const Shape& input = view.Input();
   const Shape& output = view.output;
@@ -80,6 +83,8 @@ std::vector<AxisMap> MapsOfReshape(const OperandView& view) {
     const size_t outputs = CountReal(output, group.output_begin, group.output_end);
     size_t source = group.output_begin;
     while (source + 1 < group.output_end && output[source] == 1) ++source;
+    size_t first = group.input_begin;
+    while (first + 1 < group.input_end && input[first] == 1) ++first;
     int64_t stride = 1;
     for (size_t axis = group.input_end; axis-- > group.input_begin;) {
       if (input[axis] == 1) continue;
@@ -87,8 +92,8 @@ std::vector<AxisMap> MapsOfReshape(const OperandView& view) {
         const bool same = inputs == 1;
         maps[axis] =
             same ? SameAxis(source) : AxisMap{AxisMap::Digit{stride, input[axis]}, source, 1};
-      } else if (inputs == 1) {
-        MergeOutputs(output, group, maps[axis]);
+      } else if (axis == first) {
+        MergeOutputs(output, group, stride, maps[axis]);
       }
       stride *= input[axis];
     }
@@ -135,29 +140,36 @@ void ReadMerged(const SameElements& group, const Shape& in, Extent merged, HullN
   }
 }
 
-// One input axis was split into several: the box's first and last elements, counted along it.
+// The first input axis of a group that was split: where the box's first and last elements, counted
+// in the group, lie along it.
 void ReadSplit(const SameElements& group, const Shape& in, const Shape& out, const Box& output,
                HullNeed& need) {
   int64_t first = 0;
   int64_t last = 0;
+  int64_t behind = 1;
   for (size_t axis = group.out_begin; axis < group.out_end; ++axis) {
     first = first * out[axis] + output[axis].begin;
     last = last * out[axis] + output[axis].end - 1;
+    behind *= out[axis];
   }
   for (size_t axis = group.in_begin; axis < group.in_end; ++axis) {
-    if (in[axis] > 1) need.Set(axis, {first, last + 1});
+    behind /= in[axis];
+    if (in[axis] > 1) return need.Set(axis, {first / behind, last / behind + 1});
   }
 }
 
-// Groups that merge or split one axis are followed. A group that mixes axes needs all of them.
+// Groups that merge or split one axis are followed. A group that mixes axes needs all but the first
+// of them whole.
 void ReadGroupsOfAxes(const OperandView& view, const Box& output, HullNeed& need) {
   const Shape& in = view.Input();
   const Shape& out = view.output;
   ReadEverything(in, need);
   for (const SameElements& group : PairAxes(in, out)) {
-    if (CountReal(in, group.in_begin, group.in_end) <= 1) {
+    const bool is_merged = CountReal(in, group.in_begin, group.in_end) > 1 &&
+                           CountReal(out, group.out_begin, group.out_end) <= 1;
+    if (!is_merged) {
       ReadSplit(group, in, out, output, need);
-    } else if (CountReal(out, group.out_begin, group.out_end) <= 1) {
+    } else {
       Extent merged{0, 1};
       for (size_t axis = group.out_begin; axis < group.out_end; ++axis) {
         if (out[axis] > 1) merged = output[axis];

@@ -57,12 +57,19 @@ void DrawWindowed(Random& random, Draft& draft) {
   draft.wanted.output_padding = {random.Uniform(0, 2), random.Uniform(0, 2)};
 }
 
-// A reshape whose every axis is a product of neighbours, or a factor of one axis.
+// A reshape whose every axis is a product of neighbours, or a factor of one axis or of two.
 Shape DrawRegrouping(Random& random, const Shape& shape) {
   Shape regrouped;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (random.Chance(0.2)) regrouped.push_back(1);
-    if (random.Chance(0.3) && axis + 1 < shape.size()) {
+    if (random.Chance(0.15) && axis + 1 < shape.size()) {
+      const int64_t both = shape[axis] * shape[axis + 1];
+      int64_t rows = random.Uniform(1, both);
+      while (both % rows != 0) --rows;
+      regrouped.push_back(rows);
+      regrouped.push_back(both / rows);
+      ++axis;
+    } else if (random.Chance(0.3) && axis + 1 < shape.size()) {
       regrouped.push_back(shape[axis] * shape[axis + 1]);
       ++axis;
     } else if (shape[axis] % 2 == 0 && random.Chance(0.5)) {

@@ -377,6 +377,59 @@ void AddShare(const Shape& last, const ops::Box& tile, ElementSet& set) {
 
 }  // namespace
 
+namespace {
+
+int64_t Product(const Shape& shape, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t axis = begin; axis < end; ++axis) product *= shape[axis];
+  return product;
+}
+
+// Whether the axis stays whole in a reshape: the input axes and the output axes with the same
+// elements are several each, and it is not the first of them.
+bool StaysWhole(const Shape& from, const Shape& to, size_t axis) {
+  const auto starts_both = [&](int64_t before) {
+    for (size_t end = 0; end <= to.size(); ++end) {
+      if (Product(to, 0, end) == before) return true;
+    }
+    return false;
+  };
+  size_t begin = axis;
+  while (!starts_both(Product(from, 0, begin))) --begin;
+  size_t end = axis + 1;
+  while (!starts_both(Product(from, 0, end))) ++end;
+  const int64_t before = Product(from, 0, begin);
+  const int64_t up_to = Product(from, 0, end);
+  int real = 0;
+  for (size_t other = 0; other < to.size(); ++other) {
+    const int64_t reached = Product(to, 0, other + 1);
+    real += before < reached && reached <= up_to && to[other] > 1 ? 1 : 0;
+  }
+  return Product(from, begin, axis) > 1 && real > 1;
+}
+
+}  // namespace
+
+bool HasWholeAxes(const Graph& graph, const Operator& op) {
+  if (op.kind != OperatorKind::kReshape) return false;
+  const Shape& from = graph.tensors[static_cast<size_t>(op.inputs[0])].shape;
+  const Shape& to = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    if (StaysWhole(from, to, axis)) return true;
+  }
+  return false;
+}
+
+ops::Box SmallestRegion(const Graph& graph, const Operator& op, const ElementSet& needed) {
+  ops::Box box = needed.Hull();
+  if (op.kind != OperatorKind::kReshape) return box;
+  const Shape& to = graph.tensors[static_cast<size_t>(op.outputs[0])].shape;
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    if (StaysWhole(*needed.shape, to, axis)) box[axis] = {0, (*needed.shape)[axis]};
+  }
+  return box;
+}
+
 std::map<int, ElementSet> NeedsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
   std::map<int, ElementSet> needs;
   const std::vector<Usage> usages = UsagesOf(graph);

@@ -39,6 +39,11 @@ struct ElementSet {
 // The elements of input number `input` that the operator reads for these elements of its output.
 ElementSet NeedOf(const Graph& graph, const Operator& op, size_t input, const ElementSet& output);
 
+// Whether the operator is a reshape for which some input axes stay whole in any region.
+bool HasWholeAxes(const Graph& graph, const Operator& op);
+// The smallest box around the needed elements of its input, but for axes that stay whole.
+ops::Box SmallestRegion(const Graph& graph, const Operator& op, const ElementSet& needed);
+
 // Every element of every feature tensor of the interval that a tile needs. A tile is a box of the
 // interval's last output. It needs: the tile itself, its share of the other outputs (element f of F
 // is in the share where [f, f + 1) / F and [a, b) / E meet), and all that these read.

@@ -196,7 +196,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
   int by_channel = 0;
   int replaced = 0;
   int pads_of_parts = 0;
-  for (int draw = 0; draw < 240; ++draw) {
+  for (int draw = 0; draw < 300; ++draw) {
     const auto draw_plan = [draw](bool with_modes, Kinds kinds, int series = 0) {
       base::Random random(static_cast<uint64_t>(draw + 1000 * series));
       return DrawPlan(random, with_modes, kinds);
@@ -217,7 +217,7 @@ TEST(RandomPlanDraws, AreOfEveryKind) {
     if (draw % 4 == 0 && draw_plan(true, Kinds::kAll)) ++in_modes;
   }
   EXPECT_GT(replaced, 6);
-  EXPECT_GT(planned, 120);
+  EXPECT_GT(planned, 150);
   EXPECT_GT(in_modes, 6);
   EXPECT_GT(by_channel, 6);
   EXPECT_GT(pads_of_parts, 6);
