@@ -178,6 +178,16 @@ common::Outcome TranslateIdentity(common::Translation& node) {
   return {};
 }
 
+// In training mode random elements become 0.
+common::Outcome TranslateDropout(common::Translation& node) {
+  const auto trains = node.Has(2) ? node.Integers(2) : std::nullopt;
+  const auto ratio = node.Has(1) ? node.Reals(1) : std::nullopt;
+  const bool drops_none = ratio && !ratio->empty() && ratio->front() == 0;
+  if (trains && !trains->empty() && trains->front() != 0 && !drops_none)
+    return common::Barrier("it works in training mode");
+  return TranslateIdentity(node);
+}
+
 // Conversions between real numbers and their quantised form. Each becomes an elementwise operator
 // here. The pass on data types (quantization.cc) then removes the pairs, and the conversions that a
 // neighbour can perform.
@@ -230,7 +240,8 @@ TranslationTable TranslationsOfElementwise() {
       {{TranslateCast}, {"Cast"}},
       {{TranslateCast, 2}, {"CastLike"}},
       {{TranslateBatchNorm, 5}, {"BatchNormalization"}},
-      {{TranslateIdentity}, {"Identity", "Dropout"}},
+      {{TranslateIdentity}, {"Identity"}},
+      {{TranslateDropout}, {"Dropout"}},
       {{TranslateQuantize, 2}, {"QuantizeLinear", "com.microsoft:QuantizeLinear"}},
       {{TranslateDequantize, 2}, {"DequantizeLinear", "com.microsoft:DequantizeLinear"}},
       {{TranslateComparison, 1, true},
