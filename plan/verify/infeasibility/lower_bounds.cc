@@ -141,8 +141,8 @@ int64_t LoadOfShape(const Plan& plan, const std::vector<Users>& users, size_t in
 }
 
 bool IsBeyond(double value, double limit) {
-  constexpr double kTolerance = 1e-6;
-  return value > limit + kTolerance * std::max({1.0, std::abs(value), std::abs(limit)});
+  constexpr double kRounding = 1e-10;  // of either
+  return value > limit + kRounding * std::max(std::abs(value), std::abs(limit));
 }
 
 bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& op) {

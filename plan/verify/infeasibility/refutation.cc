@@ -148,6 +148,18 @@ Plan WithoutWhatPrefetchingChanges(Plan question) {
   return question;
 }
 
+std::string ArgumentOf(const Plan& question, size_t orders) {
+  std::string argument =
+      orders == 1 ? "no" : fmt::format("in each of {} orders of the operators no", orders);
+  argument += " sequence of subgraphs leads from the first operator to the last";
+  std::string_view separator = " and keeps the limits: ";
+  for (const auto& [metric, limit] : question.objective.limits) {
+    argument += fmt::format("{}{} at most {}", separator, metric, limit);
+    separator = ", ";
+  }
+  return argument;
+}
+
 // Whether a plan can exist for the network at all.
 bool IsSound(Plan question) {
   const auto last = static_cast<int>(question.network.operators.size()) - 1;
@@ -215,13 +227,7 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
   for (const auto& [interval, choices] : shared.choices)
     refutation.configs += choices.configs ? static_cast<int64_t>(choices.configs->size()) : 0;
   refutation.proofs = placements.TakeProofs();
-  refutation.argument = orders.size() == 1
-                            ? "no sequence of subgraphs leads from the first operator to the last"
-                            : fmt::format(
-                                  "in each of {} orders of the operators no sequence of subgraphs "
-                                  "leads from the first "
-                                  "operator to the last",
-                                  orders.size());
+  refutation.argument = ArgumentOf(question, orders.size());
   return {std::move(refutation), {}};
 }
 

@@ -13,11 +13,10 @@
 namespace tessera::search::partition::analysis {
 namespace {
 
-// The judge's tolerance is 1e-6 of a value.
-constexpr double kStep = 4e-6;
+constexpr double kStep = 1e-9;  // ten times the judge's tolerance
 constexpr int64_t kMostWork = 30'000;
 
-double JustBelow(double bound) { return std::min(bound * (1 - kStep), bound - kStep); }
+double JustBelow(double bound) { return bound * (1 - kStep); }
 
 }  // namespace
 

@@ -73,7 +73,9 @@ class Explanation {
     if (!absence_.HasPath(false)) return WithoutPath();
     if (!absence_.HasPath(true))
       return NamingLimits(AmongTried(coverage_, DescribeLimits(Within())));
-    return NamingBlocked(Unknown(DescribeUndecided()));
+    const bool has_limits = !context_.scale.Objective().limits.empty();
+    PartitionResult undecided = Unknown(DescribeUndecided());
+    return NamingBlocked(has_limits ? NamingLimits(std::move(undecided)) : std::move(undecided));
   }
 
  private:
@@ -269,9 +271,12 @@ class Explanation {
   }
 
   std::string DescribeUndecided() const {
-    if (absence_.LeavesOutShapes())
-      return "nothing fits among the tile shapes that were tried, and there are too many to try "
-             "all";
+    if (absence_.LeavesOutShapes()) {
+      const std::string limits = context_.scale.DescribeLimits();
+      return fmt::format(
+          "nothing {} among the tile shapes that were tried, and there are too many to try all",
+          limits.empty() ? "fits" : "keeps the limits (" + limits + ")");
+    }
     for (int op = 0; op < coverage_.operators; ++op) {
       if (absence_.RoomFor(op) == Room::kUndecided) {
         return fmt::format(
