@@ -89,13 +89,13 @@ Domain EndDomain(const FormulationInput& question, size_t buffer, const Domain& 
   const Bytes greatest = std::min(CapacityAround(question, buffer),
                                   offset.Last() + *std::max_element(sizes.begin(), sizes.end()));
   Domain domain{first, step, (greatest - first) / step + 1};
+  std::vector<int64_t> ends;
   for (const int64_t start : offset.only) {
-    for (const Bytes size : sizes) domain.only.push_back(start + size);
+    for (const Bytes size : sizes) {
+      if (start + size <= greatest) ends.push_back(start + size);
+    }
   }
-  std::erase_if(domain.only, [greatest](int64_t end) { return end > greatest; });
-  std::sort(domain.only.begin(), domain.only.end());
-  domain.only.erase(std::unique(domain.only.begin(), domain.only.end()), domain.only.end());
-  if (static_cast<int64_t>(domain.only.size()) >= domain.count) domain.only.clear();
+  if (!ends.empty()) Restrict(domain, std::move(ends));
   return domain;
 }
 

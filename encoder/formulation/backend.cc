@@ -50,6 +50,12 @@ Literal And(ClauseSink& sink, Literal a, Literal b) {
   return both;
 }
 
+void Restrict(Domain& domain, std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (static_cast<int64_t>(values.size()) < domain.count) domain.only.swap(values);
+}
+
 Domain RemainderDomain(const Domain& domain, int64_t modulus) {
   if (domain.count == 1) return {domain.first % modulus, 1, 1};
   const int64_t step = std::gcd(domain.step, modulus);

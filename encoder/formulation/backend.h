@@ -150,6 +150,9 @@ struct Domain {
   int64_t Last() const { return first + step * (count - 1); }
 };
 
+// Restricts the domain to these values, in any order, if they are fewer than its own.
+void Restrict(Domain& domain, std::vector<int64_t> values);
+
 // The values of an integer of this domain modulo `modulus`, as a domain. It may contain a few
 // additional values.
 Domain RemainderDomain(const Domain& domain, int64_t modulus);

@@ -75,8 +75,8 @@ formulation::Integer OrderEncoding::NewInteger(const formulation::Domain& domain
 
 void OrderEncoding::Explain(formulation::Integer integer, const formulation::Quantity& quantity) {
   const OrderVariables& order_variables = OrderVariablesOf(integer);
-  for (int64_t rank = 1; rank < order_variables.Count() && order_variables.first_variable != 0;
-       ++rank)
+  if (order_variables.first_variable == 0) return;
+  for (int64_t rank = 1; rank < order_variables.Count() && !clauses_.Full(); ++rank)
     clauses_.Explain(Rise(order_variables, rank),
                      formulation::Threshold{quantity, order_variables.ValueAt(rank)});
 }
@@ -106,12 +106,28 @@ void OrderEncoding::AddOrder(formulation::Literal guard, formulation::Term low,
   }
 }
 
+namespace {
+
+// The values modulo `modulus`; exactly these where they are fewer than the remainders of their step
+// (few positions, far apart).
+formulation::Domain RemaindersOf(const formulation::Domain& domain, int64_t modulus) {
+  formulation::Domain remainders = formulation::RemainderDomain(domain, modulus);
+  if (domain.count >= remainders.count) return remainders;
+  std::vector<int64_t> values;
+  for (int64_t rank = 0; rank < domain.count; ++rank)
+    values.push_back((domain.first + rank * domain.step) % modulus);
+  Restrict(remainders, std::move(values));
+  return remainders;
+}
+
+}  // namespace
+
 formulation::Integer OrderEncoding::Remainder(formulation::Integer integer, int64_t modulus) {
   const formulation::Domain domain = OrderVariablesOf(integer).domain;
   if (modulus > domain.Last()) return integer;
   const std::pair key(integer.index, modulus);
   if (const auto known = remainders_.find(key); known != remainders_.end()) return known->second;
-  const formulation::Integer remainder = NewInteger(formulation::RemainderDomain(domain, modulus));
+  const formulation::Integer remainder = NewInteger(RemaindersOf(domain, modulus));
   AddImage(clauses_, *this, formulation::kTrue, integer, domain, remainder,
            [modulus](int64_t value) { return value % modulus; });
   return remainders_[key] = remainder;

@@ -25,19 +25,22 @@ using problem::proof::ProofLiteral;
 using problem::proof::Touches;
 using problem::proof::Under;
 
+constexpr size_t kClausesBetweenPolls = 1024;
+
 }  // namespace
 
 PlainFormula::PlainFormula(const Problem& problem, Bytes capacity, size_t most_values,
-                           size_t most_clauses)
+                           size_t most_clauses, const base::Stop& stop)
     : problem_(problem),
+      stop_(stop),
       capacity_(capacity),
       horizon_(problem::Horizon(problem)),
       limit_(most_clauses) {
   MakeDomains(most_values);
   if (contradicts_ || full_) return;
   const formulation::AddressConstraints address_constraints =
-      formulation::FindAddressConstraints(problem, nullptr);
-  full_ = address_constraints.too_many_pairs;
+      formulation::FindAddressConstraints(problem, nullptr, formulation::kPairLimit, &stop);
+  full_ = address_constraints.too_many_pairs || stop.Requested();
   if (full_) return;
   WriteChains();
   WriteForbidden(address_constraints);
@@ -89,7 +92,7 @@ void PlainFormula::MakeDomains(size_t most_values) {
     Domain& domain = domains_[static_cast<size_t>(i)];
     domain.variable = static_cast<int>(meanings_.size()) + 1;
     for (const Bytes value : domain.values) meanings_.push_back(AtLeast(i, value));
-    full_ = meanings_.size() > limit_;
+    full_ = meanings_.size() > limit_ || stop_.Requested();
   }
 }
 
@@ -181,7 +184,8 @@ int PlainFormula::DimacsOf(const ProofLiteral& literal) {
 }
 
 void PlainFormula::Add(Ground ground, std::vector<int64_t> subjects, const Literals& literals) {
-  full_ = full_ || clauses_.size() >= limit_;
+  const bool polls = clauses_.size() % kClausesBetweenPolls == 0;
+  full_ = full_ || clauses_.size() >= limit_ || (polls && stop_.Requested());
   if (full_) return;
   Clause clause{ground, false, std::move(subjects), {}};
   for (ProofLiteral literal : literals) {

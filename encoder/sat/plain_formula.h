@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/formulation/address_constraints.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/proof/proof_text.h"
@@ -45,10 +46,10 @@ class PlainFormula {
     std::vector<int> literals;  // as DIMACS numbers
   };
 
-  // The formula ends early if it has more than `most_clauses`. Needs a well-formed Problem, which
-  // must outlive this object.
+  // The formula ends early, and is Full, if it has more than `most_clauses`, or at a stop. Needs a
+  // well-formed Problem, which must outlive this object, as must the stop.
   PlainFormula(const problem::Problem& problem, problem::Bytes capacity, size_t most_values,
-               size_t most_clauses);
+               size_t most_clauses, const base::Stop& stop);
 
   const std::vector<Clause>& Clauses() const { return clauses_; }
   bool Full() const { return full_; }
@@ -128,6 +129,7 @@ class PlainFormula {
   void WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users, int most);
 
   const problem::Problem& problem_;
+  const base::Stop& stop_;
   const problem::Bytes capacity_;
   const problem::Lifespan horizon_;
   const size_t limit_;  // number of clauses

@@ -137,15 +137,15 @@ Attempt SatProver::Prove(const Problem& problem, Bytes capacity, const base::Bud
   try {
     Attempt attempt = Refuse("the offsets have too many values to write them all down");
     for (const size_t most_values : kMostValues) {
-      const PlainFormula formula(problem, capacity, most_values, kMostClauses);
+      const PlainFormula formula(problem, capacity, most_values, kMostClauses, stop);
       if (formula.Contradicts()) {
         Log log;
         log.AddClause({}, {});
         attempt.proof = log.Write();
         return attempt;
       }
-      if (formula.Full()) continue;
       if (stop.Requested()) return Refuse("stopped");
+      if (formula.Full()) continue;
       attempt = Elaborate(formula, seed_, budget, stop);
       if (attempt.reason != kOpen || !formula.Weakened()) break;
     }

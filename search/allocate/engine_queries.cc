@@ -187,11 +187,13 @@ Certification Certify(const Problem& problem, Bytes capacity,
   if (take("bound", ProveByBound(problem, capacity))) return certification;
   if (!problem.rules.empty() && take("rule", ProveByRule(problem, capacity))) return certification;
   const auto prove = [&](const problem::proof::Prover& prover) {
+    Attempt attempt;
+    attempt.reason = "stopped";
+    if (stop.Requested()) return attempt;
     try {
       return prover.Prove(problem, capacity, budget, stop);
     } catch (const std::bad_alloc&) {
       stop.NoteFailedAllocation();
-      Attempt attempt;
       attempt.reason = "memory is exhausted";
       return attempt;
     }

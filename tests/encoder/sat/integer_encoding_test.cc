@@ -56,6 +56,25 @@ TEST(ClauseLimit, IsZeroWhereTheFormulaHasFarMoreClauses) {
   EXPECT_EQ(sat::ClauseLimitFor(magnitude), sat::kClauseLimit);
 }
 
+// Three offsets that lie far apart have three remainders, not one for each number below a modulus.
+TEST(OrderEncoding, HasTheRemaindersOfFewNumbersOnly) {
+  sat::CadicalSolver solver(0, 1'000'000);
+  sat::OrderEncoding integers(solver, solver);
+  const formulation::Domain domain{3'263'457'400, 9'520'543'483, 3};
+  constexpr int64_t kModulus = 4'294'967'297;
+  const formulation::Integer x = integers.NewInteger(domain);
+  const formulation::Integer remainder = integers.Remainder(x, kModulus);
+  EXPECT_FALSE(solver.Full());
+  const base::Stop never;
+  for (int64_t rank = 0; rank < domain.count; ++rank) {
+    const int64_t value = domain.first + rank * domain.step;
+    const std::array<formulation::Literal, 2> is = {integers.AtLeast({x}, value),
+                                                    ~integers.AtLeast({x}, value + 1)};
+    ASSERT_EQ(solver.Decide(is, {}, never).verdict, formulation::Satisfiability::kSatisfiable);
+    EXPECT_EQ(integers.ValueOf(remainder), value % kModulus);
+  }
+}
+
 TYPED_TEST(IntegerEncodingOf, TakesTheValuesOfItsDomainAndNoOthers) {
   base::Random random(1);
   for (int i = 0; i < 40; ++i) {

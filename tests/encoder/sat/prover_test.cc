@@ -96,6 +96,24 @@ TEST(SatProver, SpeaksOfCommonDistances) {
 }
 
 // Three buffers on two banks of a megabyte: no two of them fit on one bank, whatever their offsets.
+// 300 buffers of about 3 000 offsets each.
+TEST(SatProver, WritesNoFormulaAfterAStop) {
+  Problem problem;
+  problem.memories.emplace_back().capacity = 3'300;
+  for (int i = 0; i < 300; ++i) {
+    problem::Buffer buffer;
+    buffer.id = "b" + std::to_string(i);
+    buffer.size = 100 + i;
+    buffer.lifespans = {{0, 2}};
+    problem.buffers.push_back(buffer);
+  }
+  const sat::SatProver prover;
+  for (const int64_t poll : {1, 20, 300, 310}) {
+    const base::Stop stop(base::Stop::AtPoll{poll});
+    EXPECT_EQ(prover.Prove(problem, 3'300, {.units = 10'000}, stop).reason, "stopped") << poll;
+  }
+}
+
 TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);
