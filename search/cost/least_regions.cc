@@ -40,8 +40,8 @@
 // cut there are none.
 //
 // Cost: as many propagations as there are axes to cut, and one walk. If the middle index needs
-// nothing of v, one for each index or row that is tried, kMostTries at most for an axis. With none
-// found nothing of v counts.
+// nothing of v, further indices or rows are tried, kMostTries at most for an axis, with the
+// operands between v and e alone. With none found nothing of v counts.
 namespace tessera::search::cost {
 namespace {
 
@@ -112,6 +112,36 @@ LeastRegions::LeastRegions(const Graph& graph, std::span<const graph::Usage> usa
     if (axis && graph::tiling::MayCutAmongOthers(graph, propagation_, open, *axis))
       cut_.push_back(cut.axis);
   }
+  FindPathsToResult();
+}
+
+void LeastRegions::FindPathsToResult() {
+  const std::vector<Propagation::Ask>& asks = propagation_.Asks();
+  std::vector<char> leads(propagation_.Tensors().size());
+  leads[result_] = 1;
+  for (size_t i = asks.size(); i-- > 0;) {
+    if (!leads[asks[i].input]) continue;
+    leads[asks[i].output] = 1;
+    asks_to_result_.push_back(i);
+  }
+  std::reverse(asks_to_result_.begin(), asks_to_result_.end());
+  for (size_t slot = 0; slot < leads.size(); ++slot) {
+    if (leads[slot]) slots_to_result_.push_back(slot);
+  }
+}
+
+template <typename Request>
+bool LeastRegions::IsNeededFor(Regions& regions, const Request& request) const {
+  for (const size_t slot : slots_to_result_) {
+    const std::span<Extent> region = RegionOf(regions, slot);
+    std::fill(region.begin(), region.end(), Extent{});
+    request(slot, region);
+  }
+  for (const size_t i : asks_to_result_) {
+    const Propagation::Ask& ask = propagation_.Asks()[i];
+    Propagation::Apply(ask, RegionOf(regions, ask.output), RegionOf(regions, ask.input));
+  }
+  return IsNeeded(regions);
 }
 
 bool LeastRegions::MayKeepRows() const {
@@ -156,15 +186,19 @@ LeastRegions::Regions LeastRegions::TileOf(std::span<const Axis> cut) const {
   const graph::Shape& shape = propagation_.ShapeOf(propagation_.LastSlot());
   Box tile = graph::ops::WholeBox(shape);
   Regions regions(propagation_.Size());
-  propagation_.Run(tile, regions);
+  const auto request = [&](size_t slot, std::span<Extent> region) {
+    if (!propagation_.Leaves(slot)) return;
+    for (size_t axis = 0; axis < region.size(); ++axis)
+      region[axis] = propagation_.ShareAlong(slot, axis, tile);
+  };
   for (const Axis name : cut) {
     Extent& extent = tile[*graph::tiling::AxisOf(shape, name)];
     FromTheMiddle(Extent(extent), [&](int64_t index) {
       extent = {index, index + 1};
-      propagation_.Run(tile, regions);
-      return IsNeeded(regions);
+      return IsNeededFor(regions, request);
     });
   }
+  propagation_.Run(tile, regions);
   return regions;
 }
 
@@ -191,15 +225,13 @@ bool LeastRegions::TakeOneRow(size_t slot, bool carefully, Box& region) const {
   const std::optional<size_t> rows = graph::tiling::AxisOf(propagation_.ShapeOf(slot), Axis::kRows);
   if (!rows) return true;
   bool found = false;
+  Regions regions(carefully ? propagation_.Size() : 0);
+  const auto request = [&](size_t other, std::span<Extent> requested) {
+    if (other == slot) std::copy(region.begin(), region.end(), requested.begin());
+  };
   FromTheMiddle(Extent(region[*rows]), [&](int64_t row) {
     region[*rows] = {row, row + 1};
-    Regions regions(carefully ? propagation_.Size() : 0);
-    if (carefully) {
-      std::copy(region.begin(), region.end(), RegionOf(regions, slot).begin());
-      for (const Propagation::Ask& ask : propagation_.Asks())
-        Propagation::Apply(ask, RegionOf(regions, ask.output), RegionOf(regions, ask.input));
-    }
-    found = !carefully || IsNeeded(regions);
+    found = !carefully || IsNeededFor(regions, request);
     return found;
   });
   return found;

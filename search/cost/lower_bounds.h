@@ -162,6 +162,13 @@ class LeastRegions {
  private:
   using Regions = std::vector<graph::ops::Extent>;
 
+  // The asks on which the region of the operator's result depends, and their outputs, as slots.
+  void FindPathsToResult();
+  // Whether anything of the operator's result is needed, by such asks alone; `request` sets the
+  // region of a slot before. Other regions are arbitrary.
+  template <typename Request>
+  bool IsNeededFor(Regions& regions, const Request& request) const;
+
   std::span<graph::ops::Extent> RegionOf(Regions& regions, size_t slot) const;
   bool IsNeeded(Regions& regions) const;
   Regions TileOf(std::span<const base::Axis> cut) const;
@@ -172,6 +179,8 @@ class LeastRegions {
   graph::tiling::Propagation propagation_;
   size_t result_;                // slot of the operator's result
   std::vector<base::Axis> cut_;  // axes along which the result that leaves may be cut
+  std::vector<size_t> asks_to_result_;
+  std::vector<size_t> slots_to_result_;  // ascending, with the result itself
 };
 
 }  // namespace tessera::search::cost
