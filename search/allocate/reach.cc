@@ -35,7 +35,6 @@
 // each distance twice, is a guess. Sums saturate at 2^62. Cost: linear.
 namespace tessera::search::allocate {
 
-using problem::AddressRange;
 using problem::Buffer;
 using problem::Bytes;
 using problem::Memory;
