@@ -75,7 +75,7 @@ std::optional<Error> Justify(const Network& network, const Profile& profile,
     const parts::PlanReasons reasons = parts::FindPlanReasons(
         graph, hardware, options, result, engines.engines, given.budget, signal);
     if (reasons.collision) {
-      const report::Collision& collision = *reasons.collision;
+      const api::answers::Collision& collision = *reasons.collision;
       answer.explanation =
           problem::Sentences(collision.problem, collision.explanation, collision.capacity);
     }

@@ -4,12 +4,12 @@
 
 #include <utility>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/tile_answers.h"
 #include "tessera/api/parts/tile_question.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
 namespace tessera::api {
@@ -40,7 +40,7 @@ Result<Problem> Formulate(const Network& network, const Profile& profile,
   return AsProblem({*std::move(problem), std::nullopt});
 }
 
-Tile TileOf(const report::TileRow& row) {
+Tile TileOf(const api::answers::TileRow& row) {
   Tile tile;
   tile.shape = row.tile;
   tile.policy = row.policy;
@@ -57,21 +57,21 @@ Tile TileOf(const report::TileRow& row) {
   return tile;
 }
 
-std::vector<std::string> SentencesOf(const report::Collision& collision) {
+std::vector<std::string> SentencesOf(const api::answers::Collision& collision) {
   return problem::Sentences(collision.problem, collision.explanation, collision.capacity);
 }
 
 // `all`: rows that are corners come last in a report, so they are found by shape and policy.
-TileAnswer AnswerOf(const report::TileAnswer& found, bool all, bool stopped) {
+TileAnswer AnswerOf(const api::answers::TileAnswer& found, bool all, bool stopped) {
   TileAnswer answer;
-  for (const report::CornerRow& corner : found.corners) {
+  for (const api::answers::CornerRow& corner : found.corners) {
     Tile tile = TileOf(corner.row);
     tile.is_corner = true;
     tile.is_proven_corner = corner.proven;
     answer.tiles.push_back(std::move(tile));
   }
   const size_t corners = answer.tiles.size();
-  for (const report::TileRow& row : found.rows) {
+  for (const api::answers::TileRow& row : found.rows) {
     const auto is_same = [&row](const Tile& tile) {
       return tile.shape == row.tile && tile.policy == row.policy;
     };
@@ -85,23 +85,23 @@ TileAnswer AnswerOf(const report::TileAnswer& found, bool all, bool stopped) {
   answer.largest = found.largest.value_or("");
   answer.largest_is_proven = found.largest_proven;
   if (found.refused) answer.explanation = SentencesOf(found.refused->collision);
-  answer.text = report::TileText(found);
-  answer.json = report::TileJson(found);
+  answer.text = api::answers::TileText(found);
+  answer.json = api::answers::TileJson(found);
   answer.stopped = stopped;
   return answer;
 }
 
-TileAnswer AnswerOf(const report::ShapeAnswer& found, bool stopped) {
+TileAnswer AnswerOf(const api::answers::ShapeAnswer& found, bool stopped) {
   TileAnswer answer;
-  for (const report::ShapeAnswer::UnderPolicy& policy : found.policies) {
+  for (const api::answers::ShapeAnswer::UnderPolicy& policy : found.policies) {
     answer.tiles.push_back(TileOf(policy.row));
     if (policy.collision && answer.explanation.empty())
       answer.explanation = SentencesOf(*policy.collision);
   }
   answer.outcome = OutcomeOf(found.Status());
   if (answer.outcome == Outcome::kFeasible) answer.largest = found.tile;
-  answer.text = report::ShapeAnswerText(found);
-  answer.json = report::ShapeAnswerJson(found);
+  answer.text = api::answers::ShapeAnswerText(found);
+  answer.json = api::answers::ShapeAnswerJson(found);
   answer.stopped = stopped;
   return answer;
 }
@@ -128,7 +128,7 @@ Result<TileAnswer> SearchCandidates(const Problem& problem, const TileOptions& g
   const CallStop stop(given);
   const parts::EngineSet engines = EnginesOf(given);
   const parts::TileAnswers answers(engines, given.budget, given.explain, stop.Get());
-  const base::Expected<report::TileAnswer> found =
+  const base::Expected<api::answers::TileAnswer> found =
       answers.SearchCandidates(problem.Get().document, "problem");
   if (!found) return BadInput(found.error());
   return AnswerOf(*found, true, stop.Get().HasCutOff());

@@ -99,7 +99,7 @@ class CheckCommand final : public Command {
 
  private:
   ExitCode RefuseAll(Console& console, const std::vector<std::string>& violations) const {
-    console.Print(report::DescribeRefusal(violations, format_.IsJson()));
+    console.Print(api::answers::DescribeRefusal(violations, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 

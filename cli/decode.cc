@@ -76,8 +76,8 @@ class DecodeCommand final : public Command {
         *input, *options, *output, model_ == "-" ? "standard input" : model_);
     if (!decoded) return console.Refuse(decoded.error());
     if (!decoded->broken.empty()) {
-      console.Print(report::DescribeRefusal({"formula: the model breaks " + decoded->broken},
-                                            format_.IsJson()));
+      console.Print(api::answers::DescribeRefusal({"formula: the model breaks " + decoded->broken},
+                                                  format_.IsJson()));
       return ExitCode::kCheckRefused;
     }
     return Report(console, *input, *options, *decoded);

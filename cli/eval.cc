@@ -131,13 +131,13 @@ class EvalCommand final : public Command {
     lines.reserve(violations.size());
     for (const plan::verify::Violation& violation : violations)
       lines.push_back(fmt::format("{}: {}", NameOf(violation.kind), violation.message));
-    console.Print(report::DescribeRefusal(lines, format_.IsJson()));
+    console.Print(api::answers::DescribeRefusal(lines, format_.IsJson()));
     return ExitCode::kCheckRefused;
   }
 
   ExitCode Decline(Console& console, const search::partition::Evaluation& evaluation,
                    const base::Stop& stop) const {
-    std::optional<report::Collision> collision;
+    std::optional<api::answers::Collision> collision;
     if (evaluation.infeasible_problem && evaluation.status == problem::Status::kInfeasible)
       collision = reasons_.Find(*evaluation.infeasible_problem, evaluation.capacity, search_, stop);
     console.Print(format_.IsJson() ? DeclineAsJson(evaluation, collision)
@@ -150,7 +150,7 @@ class EvalCommand final : public Command {
   }
 
   static std::string DeclineAsJson(const search::partition::Evaluation& evaluation,
-                                   const std::optional<report::Collision>& collision) {
+                                   const std::optional<api::answers::Collision>& collision) {
     nlohmann::ordered_json document;
     document["status"] = NameOf(evaluation.status);
     document["reason"] = evaluation.reason;
@@ -162,7 +162,7 @@ class EvalCommand final : public Command {
   }
 
   static std::string DeclineAsText(const search::partition::Evaluation& evaluation,
-                                   const std::optional<report::Collision>& collision) {
+                                   const std::optional<api::answers::Collision>& collision) {
     std::string text =
         fmt::format("{}: {}\n", NameOf(evaluation.status), base::Printable(evaluation.reason));
     if (collision) text += fmt::format("\nwhy it does not fit: {}", collision->Text(2));

@@ -310,7 +310,7 @@ class PlanCommand final : public Command {
                    const search::partition::answer::PartitionResult& result,
                    const base::Stop& signal) {
     const graph::Graph& network = loaded.graph;
-    report::PlanRefusal refusal{network, result, std::nullopt, {}, loaded.AllNotes()};
+    api::answers::PlanRefusal refusal{network, result, std::nullopt, {}, loaded.AllNotes()};
     if (!reasons_.AreOff() && !InterruptGuard::Interrupted()) {
       api::parts::PlanReasons reasons = api::parts::FindPlanReasons(
           network, profile, options, result, search_.Engines(), search_.budget, signal);
@@ -320,7 +320,7 @@ class PlanCommand final : public Command {
     std::vector<base::Output> pictures;
     for (const std::string& path : outputs_.paths) {
       if (!refusal.collision || base::SuffixOf(path) != ".svg") continue;
-      const report::Collision& collision = *refusal.collision;
+      const api::answers::Collision& collision = *refusal.collision;
       pictures.push_back({path, problem::draw::WriteCollisionSvg(
                                     collision.problem, collision.explanation, collision.capacity)});
     }

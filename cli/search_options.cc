@@ -74,15 +74,14 @@ void Reasons::Declare(CLI::App& app) {
                "would help");
 }
 
-std::optional<report::Collision> Reasons::Find(const problem::Problem& problem,
-                                               problem::Bytes capacity, const SearchOptions& search,
-                                               const base::Stop& stop,
-                                               const problem::Ladder* ladder,
-                                               size_t candidate) const {
+std::optional<api::answers::Collision> Reasons::Find(
+    const problem::Problem& problem, problem::Bytes capacity, const SearchOptions& search,
+    const base::Stop& stop, const problem::Ladder* ladder, size_t candidate) const {
   if (off_) return std::nullopt;
-  return report::Collision{problem, capacity,
-                           api::parts::ExplainInfeasible(problem, capacity, search.Engines(),
-                                                         search.budget, stop, ladder, candidate)};
+  return api::answers::Collision{
+      problem, capacity,
+      api::parts::ExplainInfeasible(problem, capacity, search.Engines(), search.budget, stop,
+                                    ladder, candidate)};
 }
 
 }  // namespace tessera::cli

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
-#include "tessera/report/answer_text.h"
 
 namespace CLI {
 class App;
@@ -59,10 +59,11 @@ class Reasons {
 
   // The conflict of a Problem that is proven infeasible; nullopt if the user wants no reasons.
   // `ladder` may be null; else the problem has the sizes of its candidate `candidate`.
-  std::optional<report::Collision> Find(const problem::Problem& problem, problem::Bytes capacity,
-                                        const SearchOptions& search, const base::Stop& stop,
-                                        const problem::Ladder* ladder = nullptr,
-                                        size_t candidate = 0) const;
+  std::optional<api::answers::Collision> Find(const problem::Problem& problem,
+                                              problem::Bytes capacity, const SearchOptions& search,
+                                              const base::Stop& stop,
+                                              const problem::Ladder* ladder = nullptr,
+                                              size_t candidate = 0) const;
 
  private:
   bool off_ = false;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/api/parts/tile_answers.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
@@ -14,7 +15,6 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/graph/import/formats.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
@@ -113,9 +113,10 @@ class TileCommand final : public Command {
   }
 
  private:
-  ExitCode Finish(Console& console, const base::Expected<report::TileAnswer>& answer) const {
+  ExitCode Finish(Console& console, const base::Expected<api::answers::TileAnswer>& answer) const {
     if (!answer) return console.Refuse(answer.error());
-    console.Print(format_.IsJson() ? report::TileJson(*answer) : report::TileText(*answer));
+    console.Print(format_.IsJson() ? api::answers::TileJson(*answer)
+                                   : api::answers::TileText(*answer));
     if (answer->largest) return Ended(Status::kFeasible);
     return Ended(answer->largest_proven ? Status::kInfeasible : Status::kUnknown);
   }
@@ -154,9 +155,9 @@ class TileCommand final : public Command {
     if (!tiles) return Decline(console, tiles.error());
     tiles->DecideAll(stop);
     if (const base::Diagnostic* fault = tiles->Fault()) return console.Fail(*fault);
-    const report::ShapeAnswer answer = builder.Build(subject, *shape, *tiles);
-    console.Print(format_.IsJson() ? report::ShapeAnswerJson(answer)
-                                   : report::ShapeAnswerText(answer));
+    const api::answers::ShapeAnswer answer = builder.Build(subject, *shape, *tiles);
+    console.Print(format_.IsJson() ? api::answers::ShapeAnswerJson(answer)
+                                   : api::answers::ShapeAnswerText(answer));
     return Ended(answer.Status());
   }
 

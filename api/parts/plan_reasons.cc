@@ -43,15 +43,16 @@ PlanReasons FindPlanReasons(const graph::Graph& network, const hw_profiles::Prof
   return reasons;
 }
 
-std::optional<report::Collision> ExplainIfProven(const problem::Problem& problem,
-                                                 problem::Bytes capacity, const EngineSet& engines,
-                                                 std::optional<int64_t> budget,
-                                                 const base::Stop& stop) {
+std::optional<api::answers::Collision> ExplainIfProven(const problem::Problem& problem,
+                                                       problem::Bytes capacity,
+                                                       const EngineSet& engines,
+                                                       std::optional<int64_t> budget,
+                                                       const base::Stop& stop) {
   const auto decide = search::allocate::MakeDecider(engines.Pointers(), stop);
   if (decide(problem, capacity, ReasonBudget(budget)).status != problem::Status::kInfeasible)
     return std::nullopt;
-  return report::Collision{problem, capacity,
-                           ExplainInfeasible(problem, capacity, engines, budget, stop)};
+  return api::answers::Collision{problem, capacity,
+                                 ExplainInfeasible(problem, capacity, engines, budget, stop)};
 }
 
 }  // namespace tessera::api::parts

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/search/partition/analysis/remedies.h"
 #include "tessera/search/partition/answer/options_and_result.h"
 
@@ -18,7 +18,7 @@ namespace tessera::api::parts {
 // Why an operator fits nowhere, if that is why there is no plan, and single changes that would
 // help.
 struct PlanReasons {
-  std::optional<report::Collision> collision;
+  std::optional<api::answers::Collision> collision;
   std::vector<search::partition::analysis::Remedy> remedies;
 };
 
@@ -32,9 +32,10 @@ PlanReasons FindPlanReasons(const graph::Graph& network, const hw_profiles::Prof
                             const base::Stop& signal);
 
 // The conflict of a Problem; nullopt if it is not proven infeasible within the budget.
-std::optional<report::Collision> ExplainIfProven(const problem::Problem& problem,
-                                                 problem::Bytes capacity, const EngineSet& engines,
-                                                 std::optional<int64_t> budget,
-                                                 const base::Stop& stop);
+std::optional<api::answers::Collision> ExplainIfProven(const problem::Problem& problem,
+                                                       problem::Bytes capacity,
+                                                       const EngineSet& engines,
+                                                       std::optional<int64_t> budget,
+                                                       const base::Stop& stop);
 
 }  // namespace tessera::api::parts

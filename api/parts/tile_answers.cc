@@ -42,10 +42,10 @@ std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
 }
 
 // With its cost where it fits and a simulator is handed in.
-report::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate,
-                      const TileSubject& subject, const search::cost::Simulator* simulator) {
+api::answers::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate,
+                            const TileSubject& subject, const search::cost::Simulator* simulator) {
   const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;
-  report::TileRow row{
+  api::answers::TileRow row{
       report::ShapeText(choice.tile),
       report::PolicyText(choice.policy.weights, choice.policy.in_place, choice.policy.halo,
                          choice.policy.k_extent, choice.policy.serialized),
@@ -60,7 +60,7 @@ report::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candida
 
 }  // namespace
 
-base::Expected<report::TileAnswer> TileAnswers::SearchCandidates(
+base::Expected<api::answers::TileAnswer> TileAnswers::SearchCandidates(
     const problem::files::ProblemDocument& input, const std::string& name) const {
   if (!input.ladder) {
     base::Diagnostic fault;
@@ -74,7 +74,7 @@ base::Expected<report::TileAnswer> TileAnswers::SearchCandidates(
   const search::tiling::CandidateOutcome outcome = search::tiling::SearchCandidates(
       input.problem, *input.ladder, engines_.Pointers(),
       {.budget = base::Budget{budget_.value_or(kTileBudget)}}, stop_);
-  report::TileAnswer answer;
+  api::answers::TileAnswer answer;
   answer.subject = input.problem.name;
   if (outcome.largest) answer.largest = candidates[*outcome.largest].name;
   answer.largest_proven = outcome.largest_proven;
@@ -83,16 +83,17 @@ base::Expected<report::TileAnswer> TileAnswers::SearchCandidates(
     answer.rows.push_back({candidates[i].name, "", 0, outcome.candidates[i]});
   if (const std::optional<size_t> refused = FindRefused(outcome)) {
     const problem::Problem sized = AtCandidate(input.problem, candidates[*refused]);
-    std::optional<report::Collision> collision = Explain(sized, &*input.ladder, *refused);
+    std::optional<api::answers::Collision> collision = Explain(sized, &*input.ladder, *refused);
     if (collision)
-      answer.refused = report::RefusedTile{candidates[*refused].name, *std::move(collision)};
+      answer.refused = api::answers::RefusedTile{candidates[*refused].name, *std::move(collision)};
   }
   return answer;
 }
 
-report::TileAnswer TileAnswers::Build(const TileSubject& subject,
-                                      const search::tiling::Staircase& found, bool all) const {
-  report::TileAnswer answer;
+api::answers::TileAnswer TileAnswers::Build(const TileSubject& subject,
+                                            const search::tiling::Staircase& found,
+                                            bool all) const {
+  api::answers::TileAnswer answer;
   answer.subject = subject.Text();
   answer.is_network = true;
   answer.notes = subject.notes;
@@ -100,7 +101,7 @@ report::TileAnswer TileAnswers::Build(const TileSubject& subject,
   answer.solves = found.tiles.Solves();
   answer.thinned = found.grid.thinned;
   if (found.fewest)
-    answer.fewest = report::FewestTilesFound{found.fewest->tiles, found.fewest->proven};
+    answer.fewest = api::answers::FewestTilesFound{found.fewest->tiles, found.fewest->proven};
   if (found.largest)
     answer.largest = report::ShapeText(found.tiles.Candidates()[*found.largest].choice.tile);
 
@@ -108,7 +109,7 @@ report::TileAnswer TileAnswers::Build(const TileSubject& subject,
   std::map<size_t, std::string> reasons;
   for (const search::tiling::PolicyStaircase& policy : found.policies) {
     for (const search::tiling::Corner& corner : policy.corners) {
-      report::CornerRow& row = answer.corners.emplace_back();
+      api::answers::CornerRow& row = answer.corners.emplace_back();
       row.row = RowOf(found.tiles, corner.candidate, subject, &simulator);
       row.proven = corner.proven;
       for (const size_t larger : corner.beyond) {
@@ -122,22 +123,22 @@ report::TileAnswer TileAnswers::Build(const TileSubject& subject,
   for (size_t i = 0; all && i < found.tiles.Candidates().size(); ++i)
     answer.rows.push_back(RowOf(found.tiles, i, subject, nullptr));
   if (const std::optional<size_t> next = FindNextLarger(found)) {
-    std::optional<report::Collision> collision = Explain(found.tiles, *next);
+    std::optional<api::answers::Collision> collision = Explain(found.tiles, *next);
     if (collision) {
-      answer.refused = report::RefusedTile{
+      answer.refused = api::answers::RefusedTile{
           report::ShapeText(found.tiles.Candidates()[*next].choice.tile), *std::move(collision)};
     }
   }
   return answer;
 }
 
-report::ShapeAnswer TileAnswers::Build(const TileSubject& subject,
-                                       const graph::tiling::TileShape& shape,
-                                       const search::tiling::IntervalTiles& tiles) const {
+api::answers::ShapeAnswer TileAnswers::Build(const TileSubject& subject,
+                                             const graph::tiling::TileShape& shape,
+                                             const search::tiling::IntervalTiles& tiles) const {
   const search::cost::Simulator simulator(subject.network, subject.profile);
-  report::ShapeAnswer answer{subject.Text(), report::ShapeText(shape), {}, subject.notes};
+  api::answers::ShapeAnswer answer{subject.Text(), report::ShapeText(shape), {}, subject.notes};
   for (size_t i = 0; i < tiles.Candidates().size(); ++i) {
-    report::ShapeAnswer::UnderPolicy& policy = answer.policies.emplace_back();
+    api::answers::ShapeAnswer::UnderPolicy& policy = answer.policies.emplace_back();
     policy.row = RowOf(tiles, i, subject, &simulator);
     if (policy.row.answer.status == Status::kInfeasible) policy.collision = Explain(tiles, i);
   }
@@ -148,21 +149,21 @@ std::string TileAnswers::ReasonOf(const search::tiling::IntervalTiles& tiles,
                                   size_t candidate) const {
   const search::tiling::CandidateAnswer& known = tiles.Known(candidate);
   if (known.status != Status::kInfeasible) return known.reason;
-  const std::optional<report::Collision> collision = Explain(tiles, candidate);
+  const std::optional<api::answers::Collision> collision = Explain(tiles, candidate);
   return collision ? collision->Summary() : known.reason;
 }
 
-std::optional<report::Collision> TileAnswers::Explain(const search::tiling::IntervalTiles& tiles,
-                                                      size_t candidate) const {
+std::optional<api::answers::Collision> TileAnswers::Explain(
+    const search::tiling::IntervalTiles& tiles, size_t candidate) const {
   return Explain(tiles.ProblemOf(candidate), nullptr, 0);
 }
 
-std::optional<report::Collision> TileAnswers::Explain(const problem::Problem& problem,
-                                                      const problem::Ladder* ladder,
-                                                      size_t candidate) const {
+std::optional<api::answers::Collision> TileAnswers::Explain(const problem::Problem& problem,
+                                                            const problem::Ladder* ladder,
+                                                            size_t candidate) const {
   if (!explains_) return std::nullopt;
   const problem::Bytes capacity = problem.memories[0].capacity;
-  return report::Collision{
+  return api::answers::Collision{
       problem, capacity,
       ExplainInfeasible(problem, capacity, engines_, budget_, stop_, ladder, candidate)};
 }

@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/api/parts/tile_question.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/problem/files/problem_files.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 #include "tessera/search/tiling/tile_driver.h"
 
@@ -29,23 +29,24 @@ class TileAnswers {
       : engines_(engines), budget_(budget), explains_(explains), stop_(stop) {}
 
   // Searches the ladder of the document. `name` is for messages.
-  base::Expected<report::TileAnswer> SearchCandidates(const problem::files::ProblemDocument& input,
-                                                      const std::string& name) const;
+  base::Expected<api::answers::TileAnswer> SearchCandidates(
+      const problem::files::ProblemDocument& input, const std::string& name) const;
 
   // The corners; and every shape that was considered if `all` is true.
-  report::TileAnswer Build(const TileSubject& subject, const search::tiling::Staircase& found,
-                           bool all) const;
+  api::answers::TileAnswer Build(const TileSubject& subject, const search::tiling::Staircase& found,
+                                 bool all) const;
 
   // One shape, decided under every policy.
-  report::ShapeAnswer Build(const TileSubject& subject, const graph::tiling::TileShape& shape,
-                            const search::tiling::IntervalTiles& tiles) const;
+  api::answers::ShapeAnswer Build(const TileSubject& subject, const graph::tiling::TileShape& shape,
+                                  const search::tiling::IntervalTiles& tiles) const;
 
  private:
   std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
-  std::optional<report::Collision> Explain(const search::tiling::IntervalTiles& tiles,
-                                           size_t candidate) const;
-  std::optional<report::Collision> Explain(const problem::Problem& problem,
-                                           const problem::Ladder* ladder, size_t candidate) const;
+  std::optional<api::answers::Collision> Explain(const search::tiling::IntervalTiles& tiles,
+                                                 size_t candidate) const;
+  std::optional<api::answers::Collision> Explain(const problem::Problem& problem,
+                                                 const problem::Ladder* ladder,
+                                                 size_t candidate) const;
 
   const EngineSet& engines_;
   const std::optional<int64_t> budget_;

@@ -17,7 +17,7 @@
 #include "tessera/search/tiling/candidate_search.h"
 
 // Answers of commands other than plans, as text and as JSON.
-namespace tessera::report {
+namespace tessera::api::answers {
 
 // A Problem that is infeasible within `capacity` bytes of its first memory, and the reason.
 struct Collision {
@@ -116,4 +116,4 @@ struct ShapeAnswer {
 std::string ShapeAnswerText(const ShapeAnswer& answer);
 std::string ShapeAnswerJson(const ShapeAnswer& answer);
 
-}  // namespace tessera::report
+}  // namespace tessera::api::answers

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/problem/files/json_sections.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/report/plan_text.h"
 #include "tessera/report/text_table.h"
 
-namespace tessera::report {
+namespace tessera::api::answers {
 
 std::string Collision::Summary() const {
   return problem::Summarize(problem, explanation, capacity);
@@ -88,7 +88,7 @@ std::string HeadOf(const graph::Graph& network, const Obstacle& obstacle) {
     default:
       return fmt::format("why {} alone does not fit with tiles of {}",
                          Printable(network.operators[static_cast<size_t>(obstacle.op)].id),
-                         ShapeText(obstacle.tile));
+                         report::ShapeText(obstacle.tile));
   }
 }
 
@@ -129,7 +129,7 @@ std::string PlanRefusal::AsText() const {
   text += RemediesText(remedies);
   if (collision)
     text += fmt::format("\n{}: {}", HeadOf(network, *result.obstacle), collision->Text(2));
-  for (const std::string& note : notes) text += NoteLine(note);
+  for (const std::string& note : notes) text += report::NoteLine(note);
   return text;
 }
 
@@ -171,4 +171,4 @@ std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_
   return text;
 }
 
-}  // namespace tessera::report
+}  // namespace tessera::api::answers

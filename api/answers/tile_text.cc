@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tessera/api/answers/answer_text.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/text.h"
 #include "tessera/problem/files/json_sections.h"
-#include "tessera/report/answer_text.h"
 #include "tessera/report/text_table.h"
 
-namespace tessera::report {
+namespace tessera::api::answers {
 
 namespace {
 
@@ -54,8 +54,8 @@ Json ToJson(const Collision& collision) {
 
 std::vector<std::string> CostCells(const TileRow& row) {
   if (!row.cost) return {"", "", "", ""};
-  return {Grouped(row.cost->latency_cycles), Rounded(row.cost->energy_pj / 1000),
-          Grouped(row.cost->off_chip_bytes), Grouped(row.cost->recomputed_macs)};
+  return {report::Grouped(row.cost->latency_cycles), report::Rounded(row.cost->energy_pj / 1000),
+          report::Grouped(row.cost->off_chip_bytes), report::Grouped(row.cost->recomputed_macs)};
 }
 
 std::vector<std::string> Joined(std::vector<std::string> cells,
@@ -65,25 +65,26 @@ std::vector<std::string> Joined(std::vector<std::string> cells,
 }
 
 std::string PeakCell(const TileRow& row) {
-  return row.answer.peak ? Grouped(*row.answer.peak) : "";
+  return row.answer.peak ? report::Grouped(*row.answer.peak) : "";
 }
 
 std::string RowsTable(const std::vector<TileRow>& rows) {
-  Table table({"tile", "tiles", "policy", "status", "lower bound", "peak", "by"});
+  report::Table table({"tile", "tiles", "policy", "status", "lower bound", "peak", "by"});
   for (const TileRow& row : rows) {
-    table.Add({row.tile, row.tiles > 0 ? Grouped(row.tiles) : "", row.policy,
-               std::string(NameOf(row.answer.status)), Grouped(row.answer.lower_bound),
+    table.Add({row.tile, row.tiles > 0 ? report::Grouped(row.tiles) : "", row.policy,
+               std::string(NameOf(row.answer.status)), report::Grouped(row.answer.lower_bound),
                PeakCell(row), row.answer.implied_by ? "dominance" : row.answer.engine});
   }
   return table.Text();
 }
 
 std::string CornersTable(const std::vector<CornerRow>& corners) {
-  Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B",
-               "MACs recomputed", "maximal"});
+  report::Table table({"tile", "tiles", "policy", "peak B", "cycles", "energy nJ", "off-chip B",
+                       "MACs recomputed", "maximal"});
   for (const CornerRow& corner : corners) {
     const TileRow& row = corner.row;
-    std::vector<std::string> cells = {row.tile, Grouped(row.tiles), row.policy, PeakCell(row)};
+    std::vector<std::string> cells = {row.tile, report::Grouped(row.tiles), row.policy,
+                                      PeakCell(row)};
     cells = Joined(std::move(cells), CostCells(row));
     cells.emplace_back(corner.proven ? "proven" : "open");
     table.Add(std::move(cells));
@@ -120,7 +121,7 @@ std::string TileText(const TileAnswer& answer) {
   if (!answer.corners.empty()) text += CornersTable(answer.corners) + '\n';
   if (answer.thinned) text += "not all extents were tried: there are too many\n";
   if (answer.fewest) {
-    text += fmt::format("fewest tiles: {}, {}\n", Grouped(answer.fewest->tiles),
+    text += fmt::format("fewest tiles: {}, {}\n", report::Grouped(answer.fewest->tiles),
                         answer.fewest->proven ? "proven" : "not proven");
   }
   if (answer.largest) {
@@ -188,13 +189,13 @@ problem::Status ShapeAnswer::Status() const {
 
 std::string ShapeAnswerText(const ShapeAnswer& answer) {
   std::string text = fmt::format("{}, tile {}\n\n", base::Printable(answer.subject), answer.tile);
-  Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ",
-               "off-chip B", "MACs recomputed"});
+  report::Table table({"policy", "tiles", "status", "lower bound", "peak B", "cycles", "energy nJ",
+                       "off-chip B", "MACs recomputed"});
   for (const ShapeAnswer::UnderPolicy& each : answer.policies) {
     const TileRow& row = each.row;
-    std::vector<std::string> cells = {row.policy, Grouped(row.tiles),
+    std::vector<std::string> cells = {row.policy, report::Grouped(row.tiles),
                                       std::string(NameOf(row.answer.status)),
-                                      Grouped(row.answer.lower_bound), PeakCell(row)};
+                                      report::Grouped(row.answer.lower_bound), PeakCell(row)};
     table.Add(Joined(std::move(cells), CostCells(row)));
   }
   text += table.Text();
@@ -227,4 +228,4 @@ std::string ShapeAnswerJson(const ShapeAnswer& answer) {
   return base::WriteJson(document);
 }
 
-}  // namespace tessera::report
+}  // namespace tessera::api::answers
