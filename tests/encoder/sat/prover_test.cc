@@ -95,7 +95,6 @@ TEST(SatProver, SpeaksOfCommonDistances) {
   EXPECT_FALSE(problem::proof::CheckProof(problem, 19, *attempt.proof).accepted);
 }
 
-// Three buffers on two banks of a megabyte: no two of them fit on one bank, whatever their offsets.
 // 300 buffers of about 3 000 offsets each.
 TEST(SatProver, WritesNoFormulaAfterAStop) {
   Problem problem;
@@ -114,6 +113,7 @@ TEST(SatProver, WritesNoFormulaAfterAStop) {
   }
 }
 
+// Three buffers on two banks of a megabyte: no two of them fit on one bank, whatever their offsets.
 TEST(SatProver, ComparesWithSomeOffsetsWhereThereAreTooManyForAll) {
   Problem problem;
   problem.memories.resize(1);

@@ -154,6 +154,19 @@ TEST(FarthestNeeded, HoldsAPlacementWhereThereIsOne) {
   ExpectEnough(bounded, DrawsOf(150));
 }
 
+// The distance is longer than all other numbers of the problem add up to.
+TEST(FarthestNeeded, HasRoomForDistances) {
+  Problem problem = MakeProblem({MakeBuffer("A", 0, 1, 1), MakeBuffer("B", 0, 1, 1)}, 1 << 20);
+  problem::Rule rule;
+  rule.requirement.kind = problem::RequirementKind::kDistance;
+  rule.requirement.distance = 1000;
+  rule.pairs = {{0, 1}};
+  problem.rules.push_back(rule);
+  const allocate::Reach farthest = allocate::FarthestNeeded(problem);
+  EXPECT_FALSE(farthest.is_guess);
+  EXPECT_GE(farthest.end, 1001);
+}
+
 // Pairs at one distance may need more room than all numbers of the problem add up to.
 TEST(Allocate, AGuessedCapacityRefutesNothing) {
   constexpr problem::Bytes kPlace = 700'000;
