@@ -31,10 +31,7 @@ using problem::Status;
 
 namespace {
 
-constexpr int64_t kCoreUnits = 20'000;        // of a placement, in the search for a core
-constexpr int64_t kPricingWork = 30'000'000;  // items and sections looked at
-constexpr int kMostPricings = 5'000;
-constexpr int kLeastPricings = 200;
+constexpr int64_t kCoreUnits = 20'000;  // of a placement, in the search for a core
 constexpr int kFirstPricings = 16;      // before the first choice
 constexpr int64_t kSteps = 32;          // from the bound to the value, in the first search
 constexpr int kFirstFills = 3;          // without gain, of many items, before a bound by subsets
@@ -74,7 +71,7 @@ class Chooser {
     if (!PlaceRequired()) return Conclude();
     const bool is_plain = IsPlain();
     MakeFirstChoice(is_plain);
-    prices_.Improve(RoundsFor(items_) - kFirstPricings, stop_);
+    prices_.Improve(Prices::RoundsFor(items_) - kFirstPricings, stop_);
     choice_.bound = prices_.Bound();
     ReportProgress("bound", choice_.bound);
     if (is_plain && !stop_.Requested()) StartFiller();
@@ -87,12 +84,6 @@ class Chooser {
   }
 
  private:
-  static int RoundsFor(const Items& items) {
-    const auto size = static_cast<int64_t>(items.all.size() + items.capacity.size() + 1);
-    return static_cast<int>(
-        std::clamp<int64_t>(kPricingWork / size, kLeastPricings, kMostPricings));
-  }
-
   bool IsClosed() const { return has_choice_ && choice_.value >= choice_.bound; }
 
   void ReportProgress(std::string what, int64_t value) const {
@@ -195,7 +186,7 @@ class Chooser {
       StartFiller();
       Effort effort(WorkOfFills(), stop_);
       FillOnce(effort);
-    } else if (RoundsFor(items_) == kLeastPricings) {
+    } else if (Prices::RoundsFor(items_) == Prices::kLeastRounds) {
       PlaceAdmitted();
     }
   }
@@ -233,19 +224,6 @@ class Chooser {
     Take(filler_->Chosen(), allocation, "first fit");
   }
 
-  // Optional items by attraction, best first.
-  std::vector<int> ByAttraction() const {
-    std::vector<int> order;
-    for (size_t i = 0; i < items_.all.size(); ++i) {
-      if (items_.all[i].is_optional) order.push_back(static_cast<int>(i));
-    }
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return prices_.Attraction(static_cast<size_t>(a)) >
-             prices_.Attraction(static_cast<size_t>(b));
-    });
-    return order;
-  }
-
   // Whether the fallback of the item takes bytes of another memory.
   bool LeavesMemory(int item) const {
     const std::vector<int>& buffers = items_.all[static_cast<size_t>(item)].buffers;
@@ -259,7 +237,7 @@ class Chooser {
   // For problems that first fit does not support. Where another memory lacks room for fallbacks,
   // a second order begins with the items that have them.
   void PlaceAdmitted() {
-    std::vector<int> order = ByAttraction();
+    std::vector<int> order = prices_.OptionalByAttraction();
     PlaceAdmitted(order);
     if (has_choice_ || !leaves_memory_) return;
     std::stable_partition(order.begin(), order.end(),
@@ -337,7 +315,7 @@ class Chooser {
     const StandIns which = leaves_memory_ ? StandIns::kInPlace : StandIns::kAll;
     if (leaves_memory_ && Place(items, options_.budget.units, which).status != Status::kInfeasible)
       return std::nullopt;
-    std::vector<int> order = ByAttraction();
+    std::vector<int> order = prices_.OptionalByAttraction();
     for (const int i : order) {
       const auto at = static_cast<size_t>(i);
       if (!items[at] || stop_.Requested() || fault_) continue;

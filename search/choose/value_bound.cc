@@ -62,6 +62,13 @@ class Evaluation {
 
 }  // namespace
 
+int Prices::RoundsFor(const Items& items) {
+  constexpr int64_t kWork = 30'000'000;  // items and sections looked at
+  constexpr int64_t kMostRounds = 5'000;
+  const auto size = static_cast<int64_t>(items.all.size() + items.capacity.size() + 1);
+  return static_cast<int>(std::clamp<int64_t>(kWork / size, kLeastRounds, kMostRounds));
+}
+
 Prices::Prices(const Items& items, int rounds, const base::Stop& stop)
     : items_(&items), price_(items.capacity.size(), 0) {
   search_.price = price_;
@@ -136,6 +143,17 @@ void Prices::Settle() {
     certain += value;
   }
   bound_ = std::min(bound_, static_cast<int64_t>(std::min(bound, certain) / kScale));
+}
+
+std::vector<int> Prices::OptionalByAttraction() const {
+  std::vector<int> order;
+  for (size_t i = 0; i < items_->all.size(); ++i) {
+    if (items_->all[i].is_optional) order.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+    return Attraction(static_cast<size_t>(a)) > Attraction(static_cast<size_t>(b));
+  });
+  return order;
 }
 
 }  // namespace tessera::search::choose

@@ -28,6 +28,10 @@ namespace tessera::search::choose {
 // computed exactly. So rounding weakens the bound at most, and never breaks it.
 class Prices {
  public:
+  // The rounds after which more gain little: fewer of many items, for about the same work.
+  static constexpr int kLeastRounds = 200;
+  static int RoundsFor(const Items& items);
+
   // As after Improve with so many rounds. `items` must outlive this object.
   Prices(const Items& items, int rounds, const base::Stop& stop);
 
@@ -54,6 +58,8 @@ class Prices {
 
   // Value per cost; infinite for items that cost nothing.
   double Attraction(size_t item) const { return attraction_[item]; }
+  // Optional items, the most attractive first.
+  std::vector<int> OptionalByAttraction() const;
 
  private:
   // Of the subgradient method, between two rounds.

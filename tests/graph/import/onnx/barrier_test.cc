@@ -13,12 +13,13 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-import::common::Descriptions Describing(const std::string& text){
-    const base::Expected<import::common::Descriptions> read =
-        import::yaml::ReadDescriptions(text, "ops.yaml");
-EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
-return read.value_or(import::common::Descriptions{});
-}  // namespace
+using Descriptions = import::common::Descriptions;
+
+Descriptions Describing(const std::string& text) {
+  const base::Expected<Descriptions> read = import::yaml::ReadDescriptions(text, "ops.yaml");
+  EXPECT_TRUE(read.has_value()) << (read ? "" : base::Format(read.error()));
+  return read.value_or(Descriptions{});
+}
 
 TEST(Barrier, IsWhatDependsOnData) {
   ModelBuilder model;
@@ -67,6 +68,27 @@ TEST(Barrier, ReadsOnceWhatItIsGivenAndItsGraphsCapture) {
   model.Declare("y", {}, kBool);
   model.Output("y");
   EXPECT_EQ(Describe(MustImportGraph(model)), "opaque (condition) -> y []\n");
+}
+
+// Without a ratio, or where the mode is not that of training, it does nothing.
+TEST(Barrier, IsADropoutInTrainingMode) {
+  ModelBuilder model;
+  model.Input("x", {4, 8});
+  model.Add("Relu", {"x"}, "r");
+  const auto dropped = [&model](const std::string& name, double ratio, double trains) {
+    return model.Add("Dropout",
+                     {"r", model.Real(name + ".ratio", ratio),
+                      model.Values(name + ".trains", {}, kBool, {trains})},
+                     name);
+  };
+  model.Add("Add", {dropped("d0", 0.5, 0), dropped("d1", 0, 1)}, "s");
+  model.Add("Add", {"s", dropped("d2", 0.5, 1)}, "y");
+  model.Output("y");
+  const import::common::Import import = MustImport(model);
+  EXPECT_EQ(Describe(import.graph),
+            "elementwise relu (x) -> r [4, 8]\nelementwise add (r, r) -> s [4, 8]\n"
+            "opaque (r) -> d2 [4, 8]\nelementwise add (s, d2) -> y [4, 8]\n");
+  EXPECT_THAT(import.notes, Contains("barrier d2: Dropout: it works in training mode"));
 }
 
 TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
@@ -295,5 +317,5 @@ TEST(Annotations, ComeBack) {
   EXPECT_EQ(graph.operators[0].annotations.at("x-layer_colour"), "blue");
 }
 
-}  // namespace tessera::graph::onnx
+}  // namespace
 }  // namespace tessera::graph::onnx

@@ -94,20 +94,6 @@ TEST_F(FuseTest, IdentityAndDropoutVanish) {
   EXPECT_EQ(GraphOf("y"), "conv then relu (x, w) -> y [1, 4, 8, 8]\n");
 }
 
-TEST_F(FuseTest, DropoutInTrainingModeIsABarrier) {
-  const auto dropped = [this](const std::string& name, double ratio, double trains) {
-    return Add("Dropout",
-               {"c", model_.Real(name + ".ratio", ratio),
-                model_.Values(name + ".trains", {}, kBool, {trains})},
-               name);
-  };
-  Add("Relu", {Add("Add", {dropped("d0", 0.5, 0), dropped("d1", 0, 1)}, "s")}, "r");
-  Add("Add", {"r", dropped("d2", 0.5, 1)}, "y");
-  EXPECT_EQ(GraphOf("y"),
-            "conv (x, w) -> c [1, 4, 8, 8]\nelementwise add then relu (c, c) -> r [1, 4, 8, 8]\n"
-            "opaque (c) -> d2 [1, 4, 8, 8]\nelementwise add (r, d2) -> y [1, 4, 8, 8]\n");
-}
-
 TEST_F(FuseTest, AnOutputKeepsItsName) {
   Add("Identity", {"c"}, "y");
   EXPECT_EQ(GraphOf("y"), "conv (x, w) -> y [1, 4, 8, 8]\n");
