@@ -196,36 +196,33 @@ void ModelBuilder::Document(const std::string& operator_name, const std::string&
 
 std::string ModelBuilder::Bytes() const { return message_->model.SerializeAsString(); }
 
-import::common::Import MustImport(const ModelBuilder& model,
-                                  const import::common::ImportOptions& options){
-    base::Expected<import::common::Import> import = import::onnx::ImportOnnx(model.Bytes(),
-                                                                             "model.onnx", options);
-if (!import) {
-  ADD_FAILURE() << base::Format(import.error());
-  return {};
+Import MustImport(const ModelBuilder& model, const ImportOptions& options) {
+  base::Expected<Import> import = import::onnx::ImportOnnx(model.Bytes(), "model.onnx", options);
+  if (!import) {
+    ADD_FAILURE() << base::Format(import.error());
+    return {};
+  }
+  for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
+    ADD_FAILURE() << complaint << "\n"
+                  << import::common::TextOf(import->nodes) << "\n"
+                  << Describe(import->graph);
+  // Every imported graph can be embedded in a plan and read back.
+  const std::string json = import::yaml::WriteNetworkJson(import->graph);
+  const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
+  EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));
+  if (again) {
+    EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
+    EXPECT_TRUE(*again == import->graph) << json;
+  }
+  return *std::move(import);
 }
-for (const std::string& complaint : FindUnaccounted(model.Bytes(), *import))
-  ADD_FAILURE() << complaint << "\n"
-                << import::common::TextOf(import->nodes) << "\n"
-                << Describe(import->graph);
-// Every imported graph can be embedded in a plan and read back.
-const std::string json = import::yaml::WriteNetworkJson(import->graph);
-const base::Expected<Graph> again = import::yaml::ReadNetwork(json, "again.json");
-EXPECT_TRUE(again.has_value()) << (again ? "" : base::Format(again.error()));
-if (again) {
-  EXPECT_EQ(import::yaml::WriteNetworkJson(*again), json);
-  EXPECT_TRUE(*again == import->graph) << json;
-}
-return *std::move(import);
-}  // namespace tessera::graph::onnx
 
-Graph MustImportGraph(const ModelBuilder& model, const import::common::ImportOptions& options) {
+Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options) {
   return MustImport(model, options).graph;
 }
 
-base::Diagnostic FaultOf(const std::string& bytes, const import::common::ImportOptions& options) {
-  const base::Expected<import::common::Import> import =
-      import::onnx::ImportOnnx(bytes, "model.onnx", options);
+base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options) {
+  const base::Expected<Import> import = import::onnx::ImportOnnx(bytes, "model.onnx", options);
   if (!import) return import.error();
   ADD_FAILURE() << "accepted:\n" << Describe(import->graph);
   return {};

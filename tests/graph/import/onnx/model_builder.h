@@ -77,14 +77,15 @@ class ModelBuilder {
   std::unique_ptr<Message> message_;
 };
 
+using Import = import::common::Import;
+using ImportOptions = import::common::ImportOptions;
+
 // The graph, or a failed test.
-import::common::Import MustImport(const ModelBuilder& model,
-                                  const import::common::ImportOptions& options = {});
-Graph MustImportGraph(const ModelBuilder& model, const import::common::ImportOptions& options = {});
+Import MustImport(const ModelBuilder& model, const ImportOptions& options = {});
+Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options = {});
 
 // The fault, or a failed test.
-base::Diagnostic FaultOf(const std::string& bytes,
-                         const import::common::ImportOptions& options = {});
+base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options = {});
 
 // "conv relu(a, w) -> b [1, 8, 4, 4]", one line for each operator: kind, activation, inputs with
 // weights, outputs with shapes.

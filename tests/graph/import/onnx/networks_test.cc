@@ -20,18 +20,18 @@ int CountKind(const Graph& graph, base::OperatorKind kind) {
                                         [kind](const Operator& op) { return op.kind == kind; }));
 }
 
-import::common::Import ImportNetwork(void (*build)(ModelBuilder&),
-                                     const std::map<std::string, int64_t>& dims = {}){
-    ModelBuilder model;
-build(model);
-import::common::ImportOptions options;
-options.dims = dims;
-import::common::Import import = MustImport(model, options);
-EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
-EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier),
-          0);
-return import;
-}  // namespace
+Import ImportNetwork(void (*build)(ModelBuilder&),
+                     const std::map<std::string, int64_t>& dims = {}) {
+  ModelBuilder model;
+  build(model);
+  ImportOptions options;
+  options.dims = dims;
+  Import import = MustImport(model, options);
+  EXPECT_THAT(import.notes, Each(Not(StartsWith("barrier"))));
+  EXPECT_EQ(std::count_if(import.graph.operators.begin(), import.graph.operators.end(), IsBarrier),
+            0);
+  return import;
+}
 
 TEST(Networks, ResNet) {
   const Graph graph = ImportNetwork(BuildResNet, {{"batch", 1}}).graph;
@@ -74,12 +74,12 @@ TEST(Networks, TransformerEncoder) {
 }
 
 TEST(Networks, DecoderStep) {
-  const import::common::Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
+  const Import import = ImportNetwork(BuildDecoderStep, {{"past", 15}});
   const Graph& graph = import.graph;
   EXPECT_TRUE(TensorNamed(graph, "past_key_values.0.value").state);
   EXPECT_EQ(TensorNamed(graph, "present.0.key").shape, (Shape{1, 4, 16, 8}));
   EXPECT_EQ(CountKind(graph, base::OperatorKind::kMatmul), 6);
 }
 
-}  // namespace tessera::graph::onnx
+}  // namespace
 }  // namespace tessera::graph::onnx
