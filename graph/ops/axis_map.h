@@ -20,9 +20,9 @@
 //
 // All maps are exact: the result is the smallest extent that contains every index that the
 // operator's definition reads for some index of the given output. Only a reshape may have whole
-// axes that are not (reshape.cc). Cost of Apply: a few divisions; for windows that touch the padding
-// and transposed ones with holes, O(kernel); for listed indices, O(Listed::kRun + output indices /
-// Listed::kRun).
+// axes that are not (reshape.cc). Cost of Apply: a few divisions; for windows that touch the
+// padding and transposed ones with holes, O(kernel); for listed indices, O(Listed::kRun + output
+// indices / Listed::kRun).
 namespace tessera::graph::ops {
 
 struct AxisMap {
