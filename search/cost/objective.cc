@@ -216,8 +216,7 @@ double Scale::ScoreOf(const Cost& cost) const {
 }
 
 double Scale::ScoreAt(const Cost& cost, double cycles) const {
-  double score = cost.score;
-  for (size_t i = 0; i < cost.maxima.size(); ++i) score += maximum_weights_[i] * cost.maxima[i];
+  double score = cost.score + ScoreOfMaxima(cost);
   for (size_t i = 0; i < ratio_weights_.size(); ++i) {
     if (ratio_weights_[i] > 0)
       score += ratio_weights_[i] * plan::RatioOf(*plan::kRatioMetrics[i],
@@ -238,6 +237,20 @@ double Scale::ScoreOfBounds(const plan::Metrics& lower_bounds) const {
   add(plan::kMaximumMetrics, maximum_weights_);
   add(plan::kRatioMetrics, ratio_weights_);
   return score;
+}
+
+void Scale::RaiseMaxima(double least_score, Cost& cost) const {
+  const auto has_weight = [](double weight) { return weight > 0; };
+  const bool is_one =
+      std::count_if(maximum_weights_.begin(), maximum_weights_.end(), has_weight) == 1;
+  for (size_t i = 0; i < cost.maxima.size(); ++i) {
+    double least = 0;
+    if (!has_weight(maximum_weights_[i]))
+      least = maximum_limits_[i].value_or(0);
+    else if (is_one)
+      least = least_score / maximum_weights_[i];
+    cost.maxima[i] = std::max(cost.maxima[i], least);
+  }
 }
 
 bool Scale::Prefers(const Cost& a, const Cost& b) const {

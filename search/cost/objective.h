@@ -114,6 +114,20 @@ class Scale {
   bool MayKeepLimits(const plan::Metrics& lower_bounds) const;
   std::string DescribeLimits() const;  // "latency at most 1000"; empty without limits
 
+  // The limit of Cost::sums at this position.
+  std::optional<double> SumLimit(size_t sum) const { return limits_[sum]; }
+
+  // The part of the score that is not the sum of parts: of the maxima.
+  double ScoreOfMaxima(const Cost& cost) const {
+    double score = 0;
+    for (size_t i = 0; i < cost.maxima.size(); ++i) score += maximum_weights_[i] * cost.maxima[i];
+    return score;
+  }
+
+  // Raises maxima as far as makes no difference between parts of partitions whose ScoreOfMaxima is
+  // at least this, and that keep the limits on maxima.
+  void RaiseMaxima(double least_score, Cost& cost) const;
+
   bool MinimizesPeak() const { return maximum_weights_[kPeakMaximum] > 0; }
   bool LimitsPeak() const { return maximum_limits_[kPeakMaximum].has_value(); }
   double PeakLimit() const { return *maximum_limits_[kPeakMaximum]; }

@@ -33,9 +33,9 @@
 //
 // Cost: one search more for the first kind; for the second, at most two for each limit and two
 // more, only where there would be no plan. With a deadline, a search with limits has a
-// share of the time, so that the others have the rest, each of them half of what is left. If it has
-// found a plan by then, or the others find none, the rest is for the same search from the
-// beginning, with the answers of its engines at hand.
+// share of the time, so that the others have the rest, each of them half of what is left. Once
+// there is a plan, or if the others find none, the rest is for the same search from the beginning,
+// with the answers of its engines at hand.
 namespace tessera::search::partition {
 namespace {
 
@@ -91,7 +91,8 @@ class LimitSearch {
       if (!found) return found;
       if (!found->plan || !asked_.KeepsLimits(*found->plan)) continue;
       if (auto fault = asked_.Claim(kOthers, *found)) return base::Unexpected(*fault);
-      return found;
+      if (!ran_out || asked_.IsStopped()) return found;
+      return BetterOf(*std::move(found), Search(options_.objective, options_.stop));
     }
     if ((result->plan || ran_out) && !asked_.IsStopped())
       return Search(options_.objective, options_.stop);
@@ -140,9 +141,13 @@ class LimitSearch {
         asked_.IsStopped())
       return result;
     const base::Stop in_the_rest(std::nullopt, options_.stop);  // has cut nothing off so far
-    base::Expected<answer::PartitionResult> longer = Search(objective, &in_the_rest);
-    if (longer && (!longer->plan || cost::IsLess(result->plan->score, longer->plan->score)))
-      return result;
+    return BetterOf(*std::move(result), Search(objective, &in_the_rest));
+  }
+
+  static base::Expected<answer::PartitionResult> BetterOf(
+      answer::PartitionResult known, base::Expected<answer::PartitionResult> longer) {
+    if (longer && (!longer->plan || cost::IsLess(known.plan->score, longer->plan->score)))
+      return known;
     return longer;
   }
 

@@ -133,7 +133,7 @@ bool Absence::HasPath(bool within_limits) const {
   }
   paths::PathLook look = paths::PathLook::For(context_.scale, context_.stop);
   return paths::FindBestPath(context_.scale, lattice_.LastState(), arcs, {}, look).has_value() ||
-         look.IsCutShort();
+         look.IsOpen();
 }
 
 std::optional<int> Absence::FarthestCut() const {

@@ -41,6 +41,8 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
     scope.kept = fmt::format("more than {} boundary tensors{} at a cut{}", coverage.most_kept,
                              apart, coverage.lacks_sets ? ", and some sets of fewer" : "");
   }
+  if (coverage.leaves_out_paths && scope.cuts.empty())
+    scope.cuts = "combinations of subgraphs within the limits, for want of effort";
   if (!outcome.settled && scope.cuts.empty())
     scope.cuts = "combinations of subgraphs behind those that were placed, for want of effort";
   if (outcome.complete && !coverage.leaves_out_axes) return scope;
@@ -97,7 +99,7 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
     plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
     plan.proven = is_known && outcome.settled && outcome.undecided == 0 &&
                   !cost::IsLess(outcome.least_unproven, plan.score) &&
-                  !paths.Coverage().any_given_up;
+                  !paths.Coverage().any_given_up && !paths.Coverage().leaves_out_paths;
   }
   plan.status = plan.proven && plan::CoversAll(plan.scope) ? "optimal" : "feasible";
 }

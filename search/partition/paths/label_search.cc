@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/search/partition/paths/limit_relaxation.h"
 #include "tessera/search/partition/paths/ratio_paths.h"
 
 namespace tessera::search::partition::paths {
@@ -23,12 +24,6 @@ struct Label {
   uint64_t forbidden = 0;    // bit i: all arcs so far are those of forbidden path i
 };
 
-bool IsForbiddenBy(const Arc& forbidden, const Arc& arc) {
-  return forbidden.begin == arc.begin && forbidden.end == arc.end &&
-         forbidden.interval == arc.interval &&
-         (forbidden.choice == kEveryChoice || forbidden.choice == arc.choice);
-}
-
 // A label can replace another only if every completion of that one to an allowed path completes
 // this one too.
 bool Replaces(const Label& a, const Label& b) {
@@ -40,8 +35,10 @@ constexpr int64_t kBetweenLooks = 64;
 
 class BestFirst {
  public:
-  BestFirst(const cost::Scale& scale, const ArcLists& arcs, std::span<const Forbidden> forbidden)
+  BestFirst(const cost::Scale& scale, const ArcLists& arcs, std::span<const Forbidden> forbidden,
+            const LimitRelaxation* relaxation = nullptr)
       : scale_(scale),
+        relaxation_(relaxation),
         last_(arcs.LastState()),
         arcs_(arcs),
         forbidden_(forbidden),
@@ -70,10 +67,16 @@ class BestFirst {
     start.forbidden = forbidden == 0 ? 0 : ~uint64_t{0} >> (kMostForbidden - forbidden);
     Add(0, start);
     std::optional<size_t> best;
+    const int64_t most_extended = scale_.AddsUp()          ? std::numeric_limits<int64_t>::max()
+                                  : relaxation_ == nullptr ? look.most_labels
+                                                           : look.most_labels_with_prices;
     int64_t extended = 0;
+    is_long_ = false;
     while (!open_.empty() && !(best && cost::IsLess(Score(*best), open_.top().least))) {
       if (look.joins > look.most_joins || (++extended % kBetweenLooks == 0 && look.IsCutShort()))
         return std::nullopt;
+      is_long_ = extended > most_extended;
+      if (is_long_) break;
       const Open next = open_.top();
       open_.pop();
       if (best && IsTieBehind(*best, next)) continue;
@@ -88,6 +91,10 @@ class BestFirst {
     if (!best) return std::nullopt;
     return PathTo(*best);
   }
+
+  // Whether the last call was ended after too many labels. A path has the least score all the same,
+  // but ties may be open.
+  bool IsLong() const { return is_long_; }
 
   // Whether the last call ignored labels that can only reach a greater score.
   bool LeavesOut() const { return leaves_out_; }
@@ -168,12 +175,14 @@ class BestFirst {
     return scale_.Prefers(labels_[a].cost, labels_[b].cost);
   }
 
-  void Add(size_t state, const Label& label) {
+  void Add(size_t state, Label label) {
     if (behind_[state].IsUnreachable()) return;
+    if (relaxation_ != nullptr) relaxation_->RaiseToLeast(state, label.cost);
     const cost::Cost least = behind_[state].After(label.cost);
     if (!scale_.WithinLimits(least)) return;
-    const double score = scale_.ScoreOf(least);
-    if (IsBeyond(score)) return;
+    double score = scale_.ScoreOf(least);
+    if (relaxation_ != nullptr) score = std::max(score, relaxation_->LeastScore(state, label.cost));
+    if (score == kInfinity || IsBeyond(score)) return;
     std::vector<size_t>& here = labels_at_[state];
     comparisons_ += static_cast<int64_t>(2 * here.size());
     if (std::any_of(here.begin(), here.end(),
@@ -231,14 +240,17 @@ class BestFirst {
   }
 
   Path PathTo(size_t label) const {
-    Path path{.arcs = {}, .cost = labels_[label].cost};
+    Path path;
     for (; labels_[label].length > 0; label = labels_[label].previous)
       path.arcs.push_back(*labels_[label].arc);
     std::reverse(path.arcs.begin(), path.arcs.end());
+    for (const Arc& arc : path.arcs) path.cost = cost::Join(path.cost, arc.cost);
     return path;
   }
 
   const cost::Scale& scale_;
+  const LimitRelaxation* relaxation_;
+  bool is_long_ = false;
   size_t last_;
   const ArcLists& arcs_;
   std::span<const Forbidden> forbidden_;
@@ -251,7 +263,26 @@ class BestFirst {
   bool leaves_out_ = false;
 };
 
+std::optional<Path> FindWithPrices(const cost::Scale& scale, const ArcLists& arcs,
+                                   std::span<const Forbidden> forbidden, PathLook& look) {
+  const LimitRelaxation relaxation(scale, arcs, forbidden, look);
+  const ChangedArcs useful(arcs, [&](const Arc& arc) {
+    return relaxation.MayUse(arc) ? std::optional(arc.cost) : std::nullopt;
+  });
+  BestFirst search(scale, useful.Lists(), forbidden, &relaxation);
+  std::optional<Path> path = search.Find(relaxation.Most(), look);
+  if (look.IsCutShort() || !search.IsLong()) return path;
+  look.left_open = true;
+  return path ? std::move(path) : relaxation.Solution();
+}
+
 }  // namespace
+
+bool IsForbiddenBy(const Arc& forbidden, const Arc& arc) {
+  return forbidden.begin == arc.begin && forbidden.end == arc.end &&
+         forbidden.interval == arc.interval &&
+         (forbidden.choice == kEveryChoice || forbidden.choice == arc.choice);
+}
 
 void LeastCost::Add(const cost::Cost& cost) {
   score = std::min(score, cost.score);
@@ -273,6 +304,13 @@ ArcLists::ArcLists(int last, std::vector<Place> places)
   std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
 }
 
+ArcLists ArcLists::Emptied() const {
+  ArcLists empty = *this;
+  for (size_t i = 0; i < places_.size(); ++i) empty.Fill(i, nullptr);
+  empty.have_sums_or_maxima_ = false;
+  return empty;
+}
+
 void ArcLists::Fill(size_t place, const ParallelArcs* arcs) {
   Place& here = places_[place];
   if (here.arcs != nullptr) arcs_ -= static_cast<int64_t>(here.arcs->All().size());
@@ -292,10 +330,14 @@ std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
   if (scale.WeighsOnlyRatios()) return FindBestRatioPath(scale, arcs, forbidden, look);
   BestFirst search(scale, arcs, forbidden);
-  std::optional<Path> path = search.Find(search.LeastScore(), look);
-  if (path || look.IsCutShort() || !search.LeavesOut()) return path;
-  search.Restart();
-  return search.Find(std::numeric_limits<double>::infinity(), look);
+  for (const double most : {search.LeastScore(), std::numeric_limits<double>::infinity()}) {
+    std::optional<Path> path = search.Find(most, look);
+    if (search.IsLong()) return FindWithPrices(scale, arcs, forbidden, look);
+    if (path || look.IsCutShort()) return path;
+    if (!search.LeavesOut()) break;
+    search.Restart();
+  }
+  return std::nullopt;
 }
 
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,

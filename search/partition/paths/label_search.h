@@ -34,7 +34,9 @@
 //
 // Cost: a pass over all places of parallel arcs; then, for each extended label, a join for each arc
 // that may reach the score and a dominance test for each label there. With several metrics the
-// number of labels of one state can be exponential in the arcs; a stop ends the search.
+// number of labels of one state can be exponential in the arcs. So after some labels, prices of the
+// limits give better bounds (limit_relaxation.h), and the search begins again with them. After many
+// more it ends with the best path known; a stop ends it too.
 namespace tessera::search::partition::paths {
 
 struct Arc {
@@ -110,6 +112,9 @@ class ArcLists {
   std::span<const Place> From(size_t state) const;
   int64_t CountArcs() const { return arcs_; }
 
+  // The same places without arcs.
+  ArcLists Emptied() const;
+
   // Whether the cost of some arc that was ever here consists of more than a score and a tie.
   bool HaveSumsOrMaxima() const { return have_sums_or_maxima_; }
 
@@ -119,6 +124,36 @@ class ArcLists {
   std::vector<size_t> first_at_;  // by state: the first of its places; one more entry at the end
   int64_t arcs_ = 0;
   bool have_sums_or_maxima_ = false;
+};
+
+// Copies of some arcs of other lists, with other costs, in the same places.
+class ChangedArcs {
+ public:
+  // `cost_of` returns the cost of the copy of an arc; nullopt leaves the arc out.
+  template <typename CostFunction>
+  ChangedArcs(const ArcLists& arcs, const CostFunction& cost_of)
+      : parallel_(arcs.All().size()), lists_(arcs.Emptied()) {
+    for (size_t i = 0; i < parallel_.size(); ++i) {
+      const ParallelArcs* const all = arcs.All()[i].arcs;
+      if (all == nullptr) continue;
+      for (Arc arc : all->All()) {
+        const std::optional<cost::Cost> cost = cost_of(arc);
+        if (!cost) continue;
+        arc.cost = *cost;
+        if (parallel_[i])
+          parallel_[i]->Add(arc);
+        else
+          parallel_[i].emplace(arc);
+      }
+      if (parallel_[i]) lists_.Fill(i, &*parallel_[i]);
+    }
+  }
+
+  const ArcLists& Lists() const { return lists_; }
+
+ private:
+  std::vector<std::optional<ParallelArcs>> parallel_;  // by place
+  ArcLists lists_;
 };
 
 struct Path {
@@ -133,6 +168,8 @@ using Forbidden = std::vector<Arc>;
 inline constexpr size_t kEveryChoice = std::numeric_limits<size_t>::max() - 2;
 
 inline constexpr size_t kMostForbidden = 64;
+
+bool IsForbiddenBy(const Arc& forbidden, const Arc& arc);
 
 // The limits of one search for a path, and its cost.
 struct PathLook {
@@ -150,6 +187,13 @@ struct PathLook {
   static constexpr int64_t kComparisonsForOne = 16;
   int64_t joins = 0;  // accumulates
 
+  // Labels that are extended until prices of the limits are computed, and with these. If many more
+  // remain, the best path known is the result. Whether there is a better one, or one at all, is
+  // then left open.
+  int64_t most_labels = 2048;
+  int64_t most_labels_with_prices = 16384;
+  bool left_open = false;
+
   static PathLook For(const cost::Scale& scale, const base::Stop& stop) {
     PathLook look{.stop = &stop};
     if (scale.WeighsOnlyRatios())
@@ -160,12 +204,13 @@ struct PathLook {
   }
   bool IsLimited() const { return most_joins < std::numeric_limits<int64_t>::max(); }
   bool IsCutShort() const { return joins > most_joins || (stop != nullptr && stop->Requested()); }
+  bool IsOpen() const { return left_open || IsCutShort(); }  // nullopt proves nothing
 };
 
 // The path from state 0 to `last` that the scale prefers, within the limits, that is not forbidden;
-// nullopt if there is none or if it is cut short. Of equal paths the first found wins; arcs are
-// tried in the given order. Two arcs are equal if begin, end, interval and choice are. At most
-// kMostForbidden forbidden paths.
+// nullopt if there is none or if it is cut short; look.left_open may be set. Of equal paths the
+// first found wins; arcs are tried in the given order. Two arcs are equal if begin, end, interval
+// and choice are. At most kMostForbidden forbidden paths.
 std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
 

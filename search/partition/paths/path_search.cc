@@ -15,6 +15,11 @@
 namespace tessera::search::partition::paths {
 namespace {
 
+// The effort for which a search for a path extends a label, without prices and with them.
+constexpr int64_t kEffortForLabel = 100;
+constexpr int64_t kEffortForPricedLabel = 12;
+constexpr int64_t kUsualLabelsEffort = 200'000;  // if the effort has no limit
+
 // Number of arcs that a path search visits in the time that one tile shape of one operator takes.
 constexpr int64_t kArcsForOne = 32;
 
@@ -33,6 +38,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& sear
     : lattice_(orders, search_limits.most_operators, other_limits),
       arcs_(lattice_),
       effort_(search_limits, lattice_.MostOperators(), Context().stop),
+      labels_effort_(search_limits.effort.value_or(kUsualLabelsEffort)),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   for (PathSearch* search : before) TakeOver(*search);
@@ -51,6 +57,13 @@ void PathSearch::TakeOver(PathSearch& before) {
   }
   Account({}, TallyOf(taken));
   arcs_.TakeForbidden(before.arcs_, here);
+}
+
+PathLook PathSearch::NewLook() const {
+  PathLook look = PathLook::For(Context().scale, Context().stop);
+  look.most_labels = labels_effort_ / kEffortForLabel;
+  look.most_labels_with_prices = labels_effort_ / kEffortForPricedLabel;
+  return look;
 }
 
 void PathSearch::FindBounds() {
@@ -113,6 +126,7 @@ Found PathSearch::FindBest() {
   while (!IsCutShort()) {
     if (effort_.PassMilestone()) return {Ending::kMilestone};
     Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kAll));
+    is_best_open_ = is_open_;
     if (step.outcome == Outcome::kCutShort) break;
     if (step.outcome == Outcome::kConfirmed) return {Ending::kFound, std::move(step.selection)};
     if (step.outcome == Outcome::kNoPath && !Widen() && !Extend())
@@ -137,8 +151,11 @@ std::optional<Selection> PathSearch::FindBelow(std::optional<double> below, int6
     Step step = TakeStep(arcs_.ListOf(ArcTable::Of::kAll),
                          below ? std::optional(Target{*below}) : std::nullopt);
     if (step.outcome == Outcome::kConfirmed) return std::move(step.selection);
-    if (step.outcome == Outcome::kNotBelow || step.outcome == Outcome::kCutShort)
+    if (step.outcome == Outcome::kNotBelow) return std::nullopt;
+    if (step.outcome == Outcome::kCutShort || step.outcome == Outcome::kStuck) {
+      has_spent_ = true;
       return std::nullopt;
+    }
     if (step.outcome == Outcome::kNoPath && !Widen() && !Extend()) return std::nullopt;
     has_spent_ = Work() > most;
   }
@@ -154,11 +171,13 @@ bool PathSearch::IsBelow(const cost::Cost& cost, const Target& target) const {
 // Finds the best path over these arcs. If its score is below the limit, examines what is least
 // known of it.
 PathSearch::Step PathSearch::TakeStep(const ArcLists& arcs, std::optional<Target> below) {
-  PathLook look = PathLook::For(Context().scale, Context().stop);
+  PathLook look = NewLook();
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
   effort_.AddWork((arcs.CountArcs() + look.joins) / kArcsForOne);
-  if (!path) return {look.IsCutShort() ? Outcome::kCutShort : Outcome::kNoPath};
-  if (below && !IsBelow(path->cost, *below)) return {Outcome::kNotBelow};
+  is_open_ = look.left_open;
+  if (!path) return {look.IsOpen() ? Outcome::kCutShort : Outcome::kNoPath};
+  if (below && !IsBelow(path->cost, *below))
+    return {look.left_open ? Outcome::kStuck : Outcome::kNotBelow};
   const auto is_untried = [](const Arc& arc) { return arc.choice == kUntried; };
   if (std::any_of(path->arcs.begin(), path->arcs.end(), is_untried))
     return {ExtendUntried(ScoreRooms(arcs, below->score), *path) ? Outcome::kExamined
@@ -233,6 +252,7 @@ SearchCoverage PathSearch::Coverage() const {
   coverage.lacks_sets = lattice_.LacksSets();
   coverage.spills_all = lattice_.SpillsAll();
   coverage.leaves_out_kept = lattice_.CouldKeep() && !(scope.may_keep && scope.looks_at_kept);
+  coverage.leaves_out_paths = is_best_open_;
   coverage.leaves_out_intervals = lattice_.LeavesOutIntervals();
   for (const LatticeInterval& interval : lattice_.Intervals()) {
     if (!interval.is_allowed) continue;
@@ -248,9 +268,9 @@ SearchCoverage PathSearch::Coverage() const {
 
 bool PathSearch::UntriedCouldFit() const {
   if (Coverage().leaves_out_axes) return true;
-  PathLook look = PathLook::For(Context().scale, Context().stop);
+  PathLook look = NewLook();
   return arcs_.FindBest(arcs_.ListOf(ArcTable::Of::kWithUntried), look).has_value() ||
-         look.IsCutShort();
+         look.IsOpen();
 }
 
 PathSearch::Tally PathSearch::TallyOf(std::span<const size_t> intervals) const {

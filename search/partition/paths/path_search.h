@@ -68,6 +68,7 @@ struct SearchCoverage {
   bool lacks_sets = false;  // CutStates::LacksSets
   bool spills_all = false;  // CutStates::SpillsAll
   bool leaves_out_kept = false;       // selections that keep tensors without being required
+  bool leaves_out_paths = false;      // PathLook::left_open
   bool leaves_out_intervals = false;  // IntervalLattice::LeavesOutIntervals
   bool leaves_out_shapes = false;     // intervals that are not expanded count too
   bool leaves_out_policies = false;
@@ -220,7 +221,8 @@ class PathSearch {
     kExamined,   // something about its intervals has become known
     kNoPath,
     kNotBelow,  // no path has a score below the limit
-    kStuck,     // it needs untried tile shapes, of which there are too many to list
+    kStuck,     // it needs untried tile shapes, of which there are too many to list; or
+                // PathLook::left_open
     kCutShort,
   };
   struct Step {
@@ -232,6 +234,7 @@ class PathSearch {
   choices::IntervalChoices& ChoicesAt(size_t interval) {
     return lattice_.Intervals()[interval].choices;
   }
+  PathLook NewLook() const;
   // The profile with the axes that tiles of all intervals are cut along.
   const hw_profiles::Profile& CutBy(const choices::SearchContext& context) const;
   void ForgetBounds();
@@ -273,11 +276,14 @@ class PathSearch {
   IntervalLattice lattice_;
   ArcTable arcs_;
   SearchEffort effort_;
+  int64_t labels_effort_;
   int threads_;
   std::function<void(std::string_view)> progress_;
   Tally done_;  // on all intervals
   bool has_spent_ = false;
-  bool has_hurried_ = false;  // some intervals have choices of a short search
+  bool is_open_ = false;       // PathLook::left_open, of the last path
+  bool is_best_open_ = false;  // and of the last one of FindBest, unless FindBetter proves it best
+  bool has_hurried_ = false;   // some intervals have choices of a short search
 };
 
 }  // namespace tessera::search::partition::paths

@@ -99,6 +99,7 @@ Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
     goes_on = step.outcome == Outcome::kExamined;
     if (step.outcome == Outcome::kNoPath || step.outcome == Outcome::kNotBelow)
       found.ending = Ending::kNone;
+    is_best_open_ = is_best_open_ && found.ending != Ending::kNone;
     if (step.outcome == Outcome::kConfirmed) found = {Ending::kFound, std::move(step.selection)};
   }
   const bool has_widened = effort_.Scope() != before.scope;

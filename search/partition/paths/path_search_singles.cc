@@ -148,9 +148,9 @@ std::optional<size_t> PathSearch::BestSingle(const choices::IntervalChoices& sin
 
 std::optional<Selection> PathSearch::FindKnown() const {
   std::vector<Arc> arcs = arcs_.Known(effort_.Scope());
-  PathLook look = PathLook::For(Context().scale, Context().stop);
+  PathLook look = NewLook();
   std::optional<Path> path = arcs_.FindBest(arcs, look);
-  if (!path && look.IsCutShort()) {
+  if (!path && look.IsOpen()) {
     arcs = arcs_.BestSingles(effort_.Scope());
     PathLook unlimited;
     path = arcs_.FindBest(arcs, unlimited);

@@ -31,41 +31,6 @@
 namespace tessera::search::partition::paths {
 namespace {
 
-// The arcs with other costs, in the same places.
-class Transformed {
- public:
-  template <typename CostFunction>
-  Transformed(const ArcLists& arcs, const CostFunction& cost_of) {
-    const std::span<const ArcLists::Place> all = arcs.All();
-    std::vector<ArcLists::Place> places;
-    places.reserve(all.size());
-    for (const ArcLists::Place& place : all)
-      places.push_back({.begin = place.begin, .end = place.end});
-    lists_.emplace(static_cast<int>(arcs.LastState()), std::move(places));
-    parallel_.resize(all.size());
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].arcs == nullptr) continue;
-      for (const Arc& arc : all[i].arcs->All()) {
-        const std::optional<cost::Cost> cost = cost_of(arc.cost);
-        if (!cost) continue;
-        Arc other = arc;
-        other.cost = *cost;
-        if (parallel_[i])
-          parallel_[i]->Add(other);
-        else
-          parallel_[i].emplace(other);
-      }
-      if (parallel_[i]) lists_->Fill(i, &*parallel_[i]);
-    }
-  }
-
-  const ArcLists& Lists() const { return *lists_; }
-
- private:
-  std::vector<std::optional<ParallelArcs>> parallel_;  // by place
-  std::optional<ArcLists> lists_;
-};
-
 class RatioPaths {
  public:
   RatioPaths(const cost::Scale& scale, const ArcLists& arcs, std::span<const Forbidden> forbidden,
@@ -82,9 +47,8 @@ class RatioPaths {
  private:
   // With at least one bound.
   std::optional<Path> FindLeastNumerator() {
-    const Transformed arcs(arcs_, [this](const cost::Cost& cost) {
-      return std::optional(scale_.Parametric(cost, 0));
-    });
+    const ChangedArcs arcs(
+        arcs_, [this](const Arc& arc) { return std::optional(scale_.Parametric(arc.cost, 0)); });
     return FindIn(arcs, scale_.ForParameter(cost::Scale::Latency::kUnknown));
   }
 
@@ -93,10 +57,10 @@ class RatioPaths {
     const cost::Scale additive = scale_.ForParameter(cost::Scale::Latency::kKnown);
     double ratio = 0;
     for (bool falls = true; falls && !look_.IsCutShort();) {
-      const Transformed arcs(arcs_, [&](const cost::Cost& cost) {
-        return cost::Scale::LatencyOf(cost) == cost::Scale::Latency::kUnknown
+      const ChangedArcs arcs(arcs_, [&](const Arc& arc) {
+        return cost::Scale::LatencyOf(arc.cost) == cost::Scale::Latency::kUnknown
                    ? std::nullopt
-                   : std::optional(scale_.Parametric(cost, ratio));
+                   : std::optional(scale_.Parametric(arc.cost, ratio));
       });
       std::optional<Path> path = FindIn(arcs, additive);
       if (!path) return;
@@ -109,7 +73,7 @@ class RatioPaths {
   }
 
   // The path with its own costs.
-  std::optional<Path> FindIn(const Transformed& arcs, const cost::Scale& scale) {
+  std::optional<Path> FindIn(const ChangedArcs& arcs, const cost::Scale& scale) {
     std::optional<Path> path = FindBestPath(scale, arcs.Lists(), forbidden_, look_);
     if (!path) return std::nullopt;
     path->cost = {};

@@ -35,11 +35,19 @@ struct IndexedPath {
   cost::Cost cost;
 };
 
+// Prices of limits from the first label on change only the time.
 std::optional<IndexedPath> FindBestPath(const cost::Scale& scale, int last,
                                         std::span<const partition::paths::Arc> arcs,
                                         std::span<const partition::paths::Forbidden> forbidden) {
   partition::paths::PathLook look;
   const auto path = partition::paths::FindBestPath(scale, last, arcs, forbidden, look);
+  partition::paths::PathLook with_prices{.most_labels = 0};
+  const auto same = partition::paths::FindBestPath(scale, last, arcs, forbidden, with_prices);
+  EXPECT_EQ(path.has_value(), same.has_value());
+  if (path && same) {
+    EXPECT_FALSE(scale.Prefers(path->cost, same->cost));
+    EXPECT_FALSE(scale.Prefers(same->cost, path->cost));
+  }
   if (!path) return std::nullopt;
   IndexedPath indexed{.arcs = {}, .cost = path->cost};
   for (const partition::paths::Arc& arc : path->arcs) {

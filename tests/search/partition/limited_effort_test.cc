@@ -9,6 +9,7 @@
 #include "networks.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
@@ -149,6 +150,35 @@ TEST(LimitedEffort, IsNotHeldToWhereOnlyWhatWasLeftOutKeepsALimit) {
     ++needed;
   }
   EXPECT_GE(needed, 3);
+}
+
+// With the least effort few combinations of subgraphs are compared where there are limits.
+TEST(LimitedEffort, OfCombinationsWithinLimitsClaimsNoMoreThanItCompared) {
+  int left_open = 0;
+  int worse = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Subject subject = AnySubject(seed, {4, 7}, {40, 90});
+    plan::Objective objective{.weights = {{"latency", 1}}, .limits = {}};
+    const partition::answer::PartitionResult fast =
+        Search(subject, partition::answer::kUsualEffort, objective);
+    if (!fast.plan) continue;
+    objective.weights["peak"] = 1;
+    objective.limits["energy"] = fast.plan->totals.energy_pj;
+    const auto all = Search(subject, partition::answer::kUsualEffort, objective);
+    const auto some = Search(subject, 1, objective);
+    EXPECT_FALSE(all.plan && some.status == problem::Status::kInfeasible) << some.reason;
+    if (!all.plan || !some.plan) continue;
+    EXPECT_TRUE(plan::verify::Validate(*some.plan).empty());
+    const bool is_worse = cost::IsLess(all.plan->score, some.plan->score);
+    EXPECT_FALSE(is_worse && some.status == problem::Status::kOptimal);
+    const bool is_open = some.plan->scope.cuts.find("within the limits") != std::string::npos;
+    EXPECT_FALSE(is_open && some.plan->proven);
+    left_open += is_open ? 1 : 0;
+    worse += is_worse ? 1 : 0;
+  }
+  EXPECT_GE(left_open, 20);
+  EXPECT_GE(worse, 5);
 }
 
 // A deadline may end the search at any time. The test checks the answer that is left: no plan is
