@@ -57,17 +57,22 @@ std::string DescribeNumber(double number) {
   return fmt::format("{}", number);
 }
 
-std::string DescribeRange(int64_t least, int64_t most) {
+// Wide limits are a safety measure. They help only users whose number is too great.
+enum class Upper : uint8_t { kIfNarrow, kAlways };
+
+std::string DescribeRange(int64_t least, int64_t most, Upper upper = Upper::kIfNarrow) {
   if (least == most) return std::to_string(least);
   std::string text = "an integer from " + std::to_string(least);
-  if (most >= kMaxTotal) return text + " up";
+  if (most >= kMaxTotal && upper == Upper::kIfNarrow) return text + " up";
   return text + " to " + std::to_string(most);
 }
 
-std::string DescribeRange(double least, double most) {
-  constexpr double kWide = 1e18;  // wider limits are a safety measure; they do not help the user
-  if (least <= -kWide && most >= kWide) return "a number";
-  if (most >= kWide) return "a number from " + DescribeNumber(least) + " up";
+std::string DescribeRange(double least, double most, Upper upper = Upper::kIfNarrow) {
+  constexpr double kWide = 1e18;
+  if (upper == Upper::kIfNarrow) {
+    if (least <= -kWide && most >= kWide) return "a number";
+    if (most >= kWide) return "a number from " + DescribeNumber(least) + " up";
+  }
   return "a number from " + DescribeNumber(least) + " to " + DescribeNumber(most);
 }
 
@@ -294,10 +299,12 @@ int64_t YamlNode::Integer(int64_t least, int64_t most) const {
   if (!text) return least;
   const std::optional<int64_t> value = ParseInteger(*text);
   if (value && *value >= least && *value <= most) return *value;
-  if (value) {
-    ComplainOfValue("out of range", expected, "");
-  } else if (ParseNumber(*text)) {
-    ComplainOfValue("not an integer, or beyond 64 bits", expected, "");
+  const std::optional<double> number = ParseNumber(*text);
+  if (value || number) {
+    const bool is_too_great = value ? *value > most : *number >= static_cast<double>(most);
+    const Upper upper = is_too_great ? Upper::kAlways : Upper::kIfNarrow;
+    ComplainOfValue(value ? "out of range" : "not an integer, or beyond 64 bits",
+                    DescribeRange(least, most, upper), "");
   } else {
     ComplainOfValue("not an integer", expected, "write 393216, 393_216, 0x60000 or 384Ki");
   }
@@ -310,7 +317,9 @@ double YamlNode::Number(double least, double most) const {
   if (!text) return least;
   const std::optional<double> value = ParseNumber(*text);
   if (value && *value >= least && *value <= most) return *value;
-  ComplainOfValue(value ? "out of range" : "not a finite number", expected, "");
+  const Upper upper = value && *value > most ? Upper::kAlways : Upper::kIfNarrow;
+  ComplainOfValue(value ? "out of range" : "not a finite number", DescribeRange(least, most, upper),
+                  "");
   return least;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
+#include <string_view>
 
 #include "tessera/problem/well_formed_faults.h"
 
@@ -59,11 +60,14 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   const bool pairwise = IsPairwise(rule.requirement.kind) && !IsOnSet(rule);
   const bool empty = pairwise ? rule.pairs.empty() : rule.buffers.empty();
   if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
-    return FaultAt(
-        pointer, fmt::format("{} applies to no {}", Describe(rule), pairwise ? "pairs" : "buffers"),
-        pairwise && TraitsOf(rule.requirement.kind).sets ? "either pairs or buffers, at least one"
-        : pairwise                                       ? "pairs, at least one, and no buffers"
-                                                         : "buffers, at least one, and no pairs");
+    const std::string_view what = !empty     ? "states both pairs and buffers"
+                                  : pairwise ? "applies to no pairs"
+                                             : "applies to no buffers";
+    return FaultAt(pointer, fmt::format("{} {}", Describe(rule), what),
+                   pairwise && TraitsOf(rule.requirement.kind).sets
+                       ? "either pairs or buffers, at least one"
+                   : pairwise ? "pairs, at least one, and no buffers"
+                              : "buffers, at least one, and no pairs");
   }
   const std::vector<std::pair<std::string, int>> named = NamedBuffers(rule, pointer);
   for (const auto& [at, index] : named) {

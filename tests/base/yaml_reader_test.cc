@@ -101,6 +101,15 @@ TEST(YamlInteger, KeepsToItsRange) {
   EXPECT_EQ(
       ReadFault("v: 0", [](const YamlNode& root) { root.At("v").Integer(1, kMost); }).expected,
       "an integer from 1 up");
+  EXPECT_EQ(ReadFault("v: 9223372036854775808",
+                      [](const YamlNode& root) { root.At("v").Integer(1, kMost); })
+                .expected,
+            "an integer from 1 to 9223372036854775807");
+}
+
+TEST(YamlInteger, OutOfRangeMayHaveASuffix) {
+  EXPECT_FAULT(ReadFault("v: 4Ki", [](const YamlNode& root) { root.At("v").Integer(1, 9); }), 1, 4,
+               "out of range", "an integer from 1 to 9", "'4Ki'", "");
 }
 
 TEST(YamlInteger, InQuotesIsText) {

@@ -65,6 +65,12 @@ TEST(ProfileFault, AnAreaBelowZero) {
                   {12, 15, "out of range", "a number from 0 up", "'-0.5'", ""});
 }
 
+TEST(ProfileFault, AnAreaBeyondAnyChip) {
+  ExpectComplaint(
+      "    capacity_bytes: 1Mi", "    area_mm2: 1e300\n    capacity_bytes: 1Mi",
+      {12, 15, "out of range", "a number from 0 to 1000000000000000000", "'1e300'", ""});
+}
+
 TEST(ProfileFault, AMisspeltArea) {
   ExpectComplaint("    between: [dram, sram]", "    between: [dram, sram]\n    area_mm: 1",
                   {22, 5, "unknown key 'area_mm'",

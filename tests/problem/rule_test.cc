@@ -433,6 +433,10 @@ TEST(RuleTest, FaultsInJsonHaveAPointerAndACure) {
             "/rules/0/require/befor unknown key 'befor'; did you mean 'before'?");
   EXPECT_EQ(JsonFault(R"({"require": {"kind": "same_bank"}, "pairs": [["a", "c"]]})"),
             "/rules/0/pairs/0/1 there is no buffer 'c'; did you mean 'a'?");
+  EXPECT_EQ(
+      JsonFault(
+          R"({"require": {"kind": "natural_alignment"}, "buffers": ["a"], "pairs": [["a", "b"]]})"),
+      "/rules/0 a rule of kind natural_alignment states both pairs and buffers");
   EXPECT_EQ(JsonFault(R"({"require": {"kind": "banks", "banks": [0]}, "buffers": ["a"]})"),
             "/rules/0/require/banks/0 there is no bank to refer to");
 }
