@@ -31,7 +31,8 @@ constexpr double kMostWeight = 1e9;
 constexpr double kMostLimit = 1e18;
 constexpr int64_t kMostBudget = int64_t{1} << 40;
 
-// Ratios fall while a plan takes longer, so they are minimised through what they consist of.
+// Ratios fall while a plan takes longer, so they are minimised through what they consist of. With a
+// limit on the latency they are minimised themselves too.
 struct Parts {
   std::string_view metric;
   std::array<std::string_view, 2> minimized;
@@ -289,8 +290,10 @@ class SpecReader {
       spec_.objectives.push_back({expression.Text(), expression});
     }
     for (const Parts& ratio : kRatios) {
-      if (metrics.erase(std::string(ratio.metric)) > 0)
-        metrics.insert(ratio.minimized.begin(), ratio.minimized.end());
+      const std::string metric(ratio.metric);
+      if (!metrics.contains(metric)) continue;
+      metrics.insert(ratio.minimized.begin(), ratio.minimized.end());
+      if (!LimitsEveryLatency()) metrics.erase(metric);
     }
     if (metrics.empty() && !nodes.empty())
       nodes.front().Complain("no objective depends on a plan",
@@ -299,6 +302,13 @@ class SpecReader {
     for (const std::string& name : vocabulary_.Metrics()) {
       if (metrics.contains(name)) spec_.metrics.push_back(name);
     }
+  }
+
+  bool LimitsEveryLatency() const {
+    return std::all_of(spec_.networks.begin(), spec_.networks.end(), [](const auto& network) {
+      return std::any_of(network.limits.begin(), network.limits.end(),
+                         [](const MetricValue& limit) { return limit.first == "latency"; });
+    });
   }
 
   void ReadSettings(const YamlNode& node) {

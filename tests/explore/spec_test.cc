@@ -61,6 +61,20 @@ TEST_F(SpecTest, ReadsEveryKey) {
   EXPECT_FALSE(spec->settings.keep_boundaries);
 }
 
+// Without a limit on the latency, a plan that waits has a lower ratio.
+TEST_F(SpecTest, RatiosAreMinimizedWhereEveryLatencyIsLimited) {
+  const auto metrics_of = [this](const std::string& limits) {
+    const auto spec =
+        Read("schema: 1\nnetworks:\n  - {file: " + Shipped("examples/networks/patent_chain.yaml") +
+             ", limit: " + limits + "}\nprofile: " + Shipped("hw_profiles/edge_npu_64kib.yaml") +
+             "\nminimize: [power]\n");
+    EXPECT_TRUE(spec);
+    return spec ? spec->metrics : std::vector<std::string>();
+  };
+  EXPECT_THAT(metrics_of("{energy: 5}"), ElementsAre("latency", "energy"));
+  EXPECT_THAT(metrics_of("{latency: 5000}"), ElementsAre("latency", "energy", "power"));
+}
+
 struct Fault {
   std::string text;  // behind networks and profile, so from line 4 on
   int line;
