@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
-#include <string_view>
 
 #include "tessera/problem/well_formed_faults.h"
 
@@ -60,10 +59,7 @@ Fault CheckSelection(const Problem& problem, const Rule& rule, const std::string
   const bool pairwise = IsPairwise(rule.requirement.kind) && !IsOnSet(rule);
   const bool empty = pairwise ? rule.pairs.empty() : rule.buffers.empty();
   if (empty || (pairwise ? !rule.buffers.empty() : !rule.pairs.empty())) {
-    const std::string_view what = !empty     ? "states both pairs and buffers"
-                                  : pairwise ? "applies to no pairs"
-                                             : "applies to no buffers";
-    return FaultAt(pointer, fmt::format("{} {}", Describe(rule), what),
+    return FaultAt(pointer, Describe(rule) + " does not list what it applies to",
                    pairwise && TraitsOf(rule.requirement.kind).sets
                        ? "either pairs or buffers, at least one"
                    : pairwise ? "pairs, at least one, and no buffers"

@@ -436,7 +436,7 @@ TEST(RuleTest, FaultsInJsonHaveAPointerAndACure) {
   EXPECT_EQ(
       JsonFault(
           R"({"require": {"kind": "natural_alignment"}, "buffers": ["a"], "pairs": [["a", "b"]]})"),
-      "/rules/0 a rule of kind natural_alignment states both pairs and buffers");
+      "/rules/0 a rule of kind natural_alignment does not list what it applies to");
   EXPECT_EQ(JsonFault(R"({"require": {"kind": "banks", "banks": [0]}, "buffers": ["a"]})"),
             "/rules/0/require/banks/0 there is no bank to refer to");
 }

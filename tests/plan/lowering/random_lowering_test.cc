@@ -144,7 +144,7 @@ TEST_P(RandomLowering, PassesThroughJson) {
                                   << ", seed " << seed;
     EXPECT_EQ(*read, *plan->lowering) << "seed " << seed;
   }
-  ExpectEnough(checked, DrawsOf(5));
+  ExpectEnough(checked, LeastOf(5));
 }
 
 class EveryKind : public testing::TestWithParam<NamedPlan> {};

@@ -80,7 +80,7 @@ class ListedArcs {
 using Arcs = std::vector<const Arc*>;
 
 void VisitPaths(const std::vector<Arc>& arcs, int last, Arcs& path,
-                 const std::function<void(const Arcs&)>& visit) {
+                const std::function<void(const Arcs&)>& visit) {
   const int at = path.empty() ? 0 : path.back()->end;
   if (at == last) return visit(path);
   for (const Arc& arc : arcs) {
@@ -177,7 +177,7 @@ TEST(LimitRelaxation, FindsTheBestPathAmongVeryManyLabels) {
   for (int draw = 0; draw < 6; ++draw) {
     const cost::Scale scale =
         WithUnits({.weights = {{"latency", 1}, {"peak", 1}},
-                 .limits = {{"energy", 19.0 * kStates}, {"off_chip_bytes", 17.0 * kStates}}});
+                   .limits = {{"energy", 19.0 * kStates}, {"off_chip_bytes", 17.0 * kStates}}});
     const std::vector<Arc> arcs = DrawArcs(scale, kStates, 12, random);
     constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
     PathLook without{.most_labels = kAny};
@@ -202,7 +202,7 @@ TEST(LimitRelaxation, LeavesOpenWhatTakesTooManyLabels) {
   base::Random random(93);
   const cost::Scale scale =
       WithUnits({.weights = {{"latency", 1}, {"peak", 1}},
-               .limits = {{"energy", 19.0 * kStates}, {"off_chip_bytes", 17.0 * kStates}}});
+                 .limits = {{"energy", 19.0 * kStates}, {"off_chip_bytes", 17.0 * kStates}}});
   const std::vector<Arc> arcs = DrawArcs(scale, kStates, 8, random);
   PathLook look{.most_labels_with_prices = 8};
   const auto path = partition::paths::FindBestPath(scale, kStates, arcs, {}, look);
