@@ -244,11 +244,12 @@ void Scale::RaiseMaxima(double least_score, Cost& cost) const {
   const bool is_one =
       std::count_if(maximum_weights_.begin(), maximum_weights_.end(), has_weight) == 1;
   for (size_t i = 0; i < cost.maxima.size(); ++i) {
-    double least = 0;
-    if (!has_weight(maximum_weights_[i]))
-      least = maximum_limits_[i].value_or(0);
-    else if (is_one)
-      least = least_score / maximum_weights_[i];
+    const std::optional<double>& limit = maximum_limits_[i];
+    double least = limit.value_or(0);
+    if (has_weight(maximum_weights_[i])) {
+      least = is_one ? least_score / maximum_weights_[i] : 0;
+      if (limit) least = std::min(least, *limit);  // rounding may exceed it
+    }
     cost.maxima[i] = std::max(cost.maxima[i], least);
   }
 }
@@ -302,6 +303,13 @@ bool Scale::WithinLimits(const Cost& cost) const {
     if (maximum_limits_[i] && cost.maxima[i] > *maximum_limits_[i]) return false;
   }
   for (size_t i = 0; i < limits_.size(); ++i) {
+    if (limits_[i] && IsLess(*limits_[i], cost.sums[i])) return false;
+  }
+  return true;
+}
+
+bool Scale::SumsWithinLimits(const Cost& cost) const {
+  for (size_t i = 0; i < plan::kSummedMetrics.size(); ++i) {
     if (limits_[i] && IsLess(*limits_[i], cost.sums[i])) return false;
   }
   return true;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -109,6 +110,7 @@ class Scale {
   // Sums and maxima only grow, so this applies to parts as well as to the whole. Sums may exceed a
   // limit by rounding only.
   bool WithinLimits(const Cost& cost) const;
+  bool SumsWithinLimits(const Cost& cost) const;  // of plan::kSummedMetrics
 
   // Whether a partition with these lower bounds may keep the limits.
   bool MayKeepLimits(const plan::Metrics& lower_bounds) const;
@@ -122,6 +124,14 @@ class Scale {
     double score = 0;
     for (size_t i = 0; i < cost.maxima.size(); ++i) score += maximum_weights_[i] * cost.maxima[i];
     return score;
+  }
+
+  // The greatest part of ScoreOfMaxima. Some part of a partition has at least this ScoreOfMaxima.
+  double GreatestOfMaxima(const Cost& cost) const {
+    double greatest = 0;
+    for (size_t i = 0; i < cost.maxima.size(); ++i)
+      greatest = std::max(greatest, maximum_weights_[i] * cost.maxima[i]);
+    return greatest;
   }
 
   // Raises maxima as far as makes no difference between parts of partitions whose ScoreOfMaxima is

@@ -67,9 +67,7 @@ class BestFirst {
     start.forbidden = forbidden == 0 ? 0 : ~uint64_t{0} >> (kMostForbidden - forbidden);
     Add(0, start);
     std::optional<size_t> best;
-    const int64_t most_extended = scale_.AddsUp()          ? std::numeric_limits<int64_t>::max()
-                                  : relaxation_ == nullptr ? look.most_labels
-                                                           : look.most_labels_with_prices;
+    const int64_t most_extended = MostExtended(look);
     int64_t extended = 0;
     is_long_ = false;
     while (!open_.empty() && !(best && cost::IsLess(Score(*best), open_.top().least))) {
@@ -92,8 +90,8 @@ class BestFirst {
     return PathTo(*best);
   }
 
-  // Whether the last call was ended after too many labels. A path has the least score all the same,
-  // but ties may be open.
+  // Whether the last call was ended after too many labels. If it found a path, no other has a lower
+  // score; ties may be open.
   bool IsLong() const { return is_long_; }
 
   // Whether the last call ignored labels that can only reach a greater score.
@@ -222,6 +220,11 @@ class BestFirst {
     }
   }
 
+  int64_t MostExtended(const PathLook& look) const {
+    if (scale_.AddsUp() || scale_.WeighsRatios()) return std::numeric_limits<int64_t>::max();
+    return relaxation_ == nullptr ? look.most_labels : look.most_labels_with_prices;
+  }
+
   bool IsBeyond(double least_score) {
     const bool beyond = cost::IsLess(most_, least_score);
     leaves_out_ = leaves_out_ || beyond;
@@ -271,9 +274,9 @@ std::optional<Path> FindWithPrices(const cost::Scale& scale, const ArcLists& arc
   });
   BestFirst search(scale, useful.Lists(), forbidden, &relaxation);
   std::optional<Path> path = search.Find(relaxation.Most(), look);
-  if (look.IsCutShort() || !search.IsLong()) return path;
-  look.left_open = true;
-  return path ? std::move(path) : relaxation.Solution();
+  if (path || look.IsCutShort()) return path;
+  if (search.IsLong()) look.left_open = true;
+  return relaxation.Solution();
 }
 
 }  // namespace

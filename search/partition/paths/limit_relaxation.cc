@@ -26,18 +26,18 @@
 // path that keeps all limits is a solution; the best of these bounds what is of interest from
 // above.
 //
-// A weighted maximum, such as the peak, is no sum. The paths are divided by its value: those in a
-// group use no arc with a greater one, and pay at least the least value of the group. The group
-// with the least bound is halved, until it has one value, which makes the bound of the maximum
-// exact.
+// A weighted maximum, such as the peak, is no sum. The paths are divided by the greatest weighted
+// maximum of their arcs: those in a group use no arc with a greater one, and pay at least the least
+// value of the group. The group with the least bound is halved, until it has one value. If only one
+// maximum has a weight, its bound is then exact.
 //
 // Then the best prices of each group give a bound for each arc and for each label, from the least
 // priced path to its begin and from its end. Arcs beyond the best solution are left out (Beasley
 // and Christofides 1989). Over the other arcs, a label whose share of a limit is so low that no
 // path exceeds the limit is as good as one with a lower share, so more labels replace each other.
 //
-// Cost: kMostGroups * (kFewSteps + kMostSteps) passes over the arcs at most; usually a tenth of
-// that.
+// Cost: kFewSteps + kMostSteps passes over the arcs for each group at most, kMostGroups of them at
+// a time; usually a tenth of that.
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -54,17 +54,24 @@ constexpr double kGap = 1e-7;
 // Rounding of a priced score, relative to its parts.
 constexpr double kRounding = 1e-10;
 
-// A bound must exceed the score of every path by this factor to prove that a group has none.
-constexpr double kBeyond = 1.001;
+// The master problem may raise a bound above every score by this share. The group then has no path.
+constexpr double kBeyond = 1e-3;
+
+// A limit below this is not priced: shares of it could overflow.
+constexpr double kLeastLimit = 1e-200;
 
 }  // namespace
 
 LimitRelaxation::LimitRelaxation(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look)
-    : scale_(scale), forbidden_(forbidden), states_(arcs.LastState() + 1), next_(states_) {
+    : scale_(scale),
+      forbidden_(forbidden),
+      states_(arcs.LastState() + 1),
+      longest_(states_),
+      next_(states_) {
   for (size_t i = 0; i < of_one_.size(); ++i) {
     const double limit = scale.SumLimit(i).value_or(0);
-    if (limit > 0) of_one_[i] = 1 / limit;
+    if (limit > kLeastLimit) of_one_[i] = 1 / limit;
   }
   List(arcs);
   if (values_.empty()) return;
@@ -85,14 +92,19 @@ void LimitRelaxation::List(const ArcLists& arcs) {
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     if (place->arcs == nullptr) continue;
     for (const Arc& arc : place->arcs->All()) {
+      if (!scale_.SumsWithinLimits(arc.cost)) continue;
       arcs_.push_back(Priced(arc));
       values_.push_back(arcs_.back().maximum);
     }
   }
   std::vector<double> greatest(states_);
-  for (const PricedArc& arc : arcs_)
+  std::vector<double> magnitude(states_);
+  for (const PricedArc& arc : arcs_) {
     greatest[arc.begin] = std::max(greatest[arc.begin], arc.score + greatest[arc.end]);
+    magnitude[arc.begin] = std::max(magnitude[arc.begin], std::abs(arc.score) + magnitude[arc.end]);
+  }
   greatest_ = greatest.front();
+  magnitude_ = magnitude.front();
   std::sort(values_.begin(), values_.end());
   values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
 }
@@ -154,7 +166,8 @@ void LimitRelaxation::FindPrices(Group& group, int most_steps, PathLook& look) {
   Pricing& best = group.pricing;
   best = Price(Shares(best.prices), most);
   if (best.bound == kInfinity) return;
-  PriceMaster master(kBeyond * std::min(greatest_, most_ - values_[group.first]));
+  const double greatest = std::min(greatest_, most_ - values_[group.first]);
+  PriceMaster master(greatest + kBeyond * std::abs(greatest));
   master.Add(best.score, ExcessOf(best.shares));
   for (int step = 0; step < most_steps && IsOfInterest(group); ++step) {
     look.joins += static_cast<int64_t>(arcs_.size()) / PathLook::kComparisonsForOne;
@@ -233,7 +246,6 @@ void LimitRelaxation::FindDistances(Group& group) const {
 }
 
 void LimitRelaxation::FindLongest() {
-  longest_.assign(states_, {});
   for (const PricedArc& arc : arcs_) {
     Shares& begin = longest_[arc.begin];
     const Shares& end = longest_[arc.end];
@@ -263,21 +275,23 @@ double LimitRelaxation::PriceOf(const Shares& shares, const Shares& prices) {
 }
 
 // Of the score of a path with this priced score.
-double LimitRelaxation::BoundOf(double priced, const Shares& prices) {
+double LimitRelaxation::BoundOf(double priced, const Shares& prices) const {
+  if (priced == kInfinity) return kInfinity;
   double paid = 0;
   for (const double price : prices) paid += price;
-  return priced - paid - kRounding * (std::abs(priced) + paid);
+  return priced - paid - kRounding * (magnitude_ + std::abs(priced) + paid);
 }
 
 bool LimitRelaxation::IsOfInterest(const Group& group) const {
   return group.pricing.bound <= greatest_ && !cost::IsLess(most_, BoundOf(group));
 }
 
-// A lower bound of the score of a path in the group with at least this maximum, the parts of which
-// that are known cost so much, with their prices.
-double LimitRelaxation::LeastOf(const Group& group, double priced, double maximum) const {
-  if (values_[group.last] < maximum || priced == kInfinity) return kInfinity;
-  return BoundOf(priced, group.pricing.prices) + std::max(maximum, values_[group.first]);
+// A lower bound of the score of a path in the group: `priced` is its least priced score, `maxima`
+// what it pays for the maxima at least, and `of_one` a value that some arc of it has at least.
+double LimitRelaxation::LeastOf(const Group& group, double priced, double maxima,
+                                double of_one) const {
+  if (cost::IsLess(values_[group.last], of_one)) return kInfinity;
+  return BoundOf(priced, group.pricing.prices) + std::max(maxima, values_[group.first]);
 }
 
 bool LimitRelaxation::MayUse(const PricedArc& arc) const {
@@ -286,19 +300,20 @@ bool LimitRelaxation::MayUse(const PricedArc& arc) const {
     const double least = LeastOf(group,
                                  pricing.to[arc.begin] + arc.score +
                                      PriceOf(arc.shares, pricing.prices) + pricing.from[arc.end],
-                                 arc.maximum);
+                                 arc.maximum, arc.maximum);
     return least < kInfinity && !cost::IsLess(most_, least);
   });
 }
 
 double LimitRelaxation::LeastScore(size_t state, const cost::Cost& cost) const {
-  const double maximum = scale_.ScoreOfMaxima(cost);
+  const double maxima = scale_.ScoreOfMaxima(cost);
+  const double of_one = scale_.GreatestOfMaxima(cost);
   const Shares shares = SharesOf(cost);
   double least = kInfinity;
   for (const Group& group : groups_) {
     const double priced =
         cost.score + PriceOf(shares, group.pricing.prices) + group.pricing.from[state];
-    least = std::min(least, LeastOf(group, priced, maximum));
+    least = std::min(least, LeastOf(group, priced, maxima, of_one));
   }
   return least;
 }

@@ -39,9 +39,9 @@ class LimitRelaxation {
   // a path of this cost to this state.
   double LeastScore(size_t state, const cost::Cost& cost) const;
 
-  // Raises what makes no difference: a sum that keeps its limit with each path from this state, and
-  // a maximum that is lower than that of each path of interest. More costs then dominate each
-  // other.
+  // Raises each limited sum to the greatest value with which every path from this state keeps the
+  // limit, and each maximum to the least of any path of interest. This changes no result, and more
+  // costs dominate each other.
   void RaiseToLeast(size_t state, cost::Cost& cost) const;
 
  private:
@@ -68,7 +68,7 @@ class LimitRelaxation {
     std::vector<double> to;    // and to it
   };
 
-  // The paths whose maximum is one of these values.
+  // The paths whose greatest PricedArc::maximum is one of these values.
   struct Group {
     size_t first = 0;  // of values_
     size_t last = 0;
@@ -91,10 +91,10 @@ class LimitRelaxation {
   Shares SharesOf(const cost::Cost& cost) const;
   Shares ExcessOf(const Shares& shares) const;
   static double PriceOf(const Shares& shares, const Shares& prices);
-  static double BoundOf(double priced, const Shares& prices);
+  double BoundOf(double priced, const Shares& prices) const;
   double BoundOf(const Group& group) const { return values_[group.first] + group.pricing.bound; }
   bool IsOfInterest(const Group& group) const;
-  double LeastOf(const Group& group, double priced, double maximum) const;
+  double LeastOf(const Group& group, double priced, double maxima, double of_one) const;
   bool MayUse(const PricedArc& arc) const;
 
   const cost::Scale& scale_;
@@ -107,6 +107,7 @@ class LimitRelaxation {
   std::vector<Shares> longest_;  // by state: the greatest share of any path from there
   double least_maximum_ = 0;     // of the groups
   double greatest_ = 0;          // additive score of a path, at most
+  double magnitude_ = 0;         // the same of the absolute scores of its arcs
   double most_ = kInfinity;
   std::vector<const Arc*> solution_;
   std::vector<const PricedArc*> next_;  // of the least priced path from each state

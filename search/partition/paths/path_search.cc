@@ -15,9 +15,11 @@
 namespace tessera::search::partition::paths {
 namespace {
 
-// The effort for which a search for a path extends a label, without prices and with them.
+// The effort for which a search for a path extends a label, without prices and with them; the
+// latter for each so many states, as paths through more of them take more labels.
 constexpr int64_t kEffortForLabel = 100;
 constexpr int64_t kEffortForPricedLabel = 12;
+constexpr int kStatesForOne = 1024;
 constexpr int64_t kUsualLabelsEffort = 200'000;  // if the effort has no limit
 
 // Number of arcs that a path search visits in the time that one tile shape of one operator takes.
@@ -62,7 +64,8 @@ void PathSearch::TakeOver(PathSearch& before) {
 PathLook PathSearch::NewLook() const {
   PathLook look = PathLook::For(Context().scale, Context().stop);
   look.most_labels = labels_effort_ / kEffortForLabel;
-  look.most_labels_with_prices = labels_effort_ / kEffortForPricedLabel;
+  look.most_labels_with_prices =
+      labels_effort_ / kEffortForPricedLabel * (1 + lattice_.LastState() / kStatesForOne);
   return look;
 }
 

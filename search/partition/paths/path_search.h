@@ -221,9 +221,9 @@ class PathSearch {
     kExamined,   // something about its intervals has become known
     kNoPath,
     kNotBelow,  // no path has a score below the limit
-    kStuck,     // it needs untried tile shapes, of which there are too many to list; or
-                // PathLook::left_open
-    kCutShort,
+    kStuck,     // it needs untried tile shapes, of which there are too many to list; or the path is
+                // not below the limit, and PathLook::left_open
+    kCutShort,  // or no path is known, and PathLook::left_open
   };
   struct Step {
     Outcome outcome = Outcome::kExamined;

@@ -19,7 +19,8 @@
 //
 // The revised simplex method with the inverse of a basis of one row per limit and one more. Of the
 // members that improve the mixture the first enters, of those that may leave the first leaves
-// (Bland 1977), so it ends. Cost: a few steps for each new path, each with one product per path.
+// (after Bland 1977); kMostPivots ends it in any case. Cost: a few steps for each new path, each
+// with one product per path.
 namespace tessera::search::partition::paths {
 namespace {
 

@@ -47,6 +47,8 @@ std::vector<Arc> DrawArcs(const cost::Scale& scale, int states, size_t choices,
         metrics.latency_cycles = random.Uniform(1, 60) * (end - begin);
         metrics.energy_pj = static_cast<double>(random.Uniform(1, 90 - metrics.latency_cycles / 2));
         metrics.off_chip_bytes = random.Uniform(0, 50);
+        metrics.peak_bytes_per_cycle = static_cast<double>(random.Uniform(1, 70));
+        metrics.off_chip_peak_bytes = random.Uniform(1, 90);
         metrics.peak_bytes = random.Uniform(1, 120 - metrics.latency_cycles / 2);
         arcs.push_back({.begin = begin, .end = end, .choice = choice, .cost = {}});
         arcs.back().cost = scale.CostOf(metrics);
@@ -100,6 +102,8 @@ cost::Cost Whole(const Arcs& path) {
 plan::Objective DrawLimits(int states, base::Random& random) {
   plan::Objective objective{.weights = {{"latency", 1}}, .limits = {}};
   if (random.Chance(0.6)) objective.weights["peak"] = 1;
+  if (random.Chance(0.3)) objective.weights["off_chip_peak"] = 2;
+  if (random.Chance(0.2)) objective.weights["bandwidth_peak"] = 3;
   if (random.Chance(0.2)) objective.weights = {{"peak", 1}};
   if (random.Chance(0.8))
     objective.limits["energy"] = static_cast<double>(random.Uniform(8, 45)) * states;
@@ -210,6 +214,23 @@ TEST(LimitRelaxation, LeavesOpenWhatTakesTooManyLabels) {
   EXPECT_TRUE(look.IsOpen());
   ASSERT_TRUE(path);
   EXPECT_TRUE(scale.WithinLimits(path->cost));
+}
+
+// The weight times this peak, divided by the weight, is greater by rounding.
+TEST(LimitRelaxation, RaisedMaximaKeepTheirLimits) {
+  constexpr double kPeak = 1'043'031;
+  plan::Metrics bounds;
+  bounds.latency_cycles = 1;
+  bounds.peak_bytes = 19'997;
+  const auto scale = cost::Scale::Make(
+      {.weights = {{"latency", 1}, {"peak", 1}}, .limits = {{"peak", kPeak}}}, bounds);
+  ASSERT_TRUE(scale);
+  cost::Cost least;
+  least.maxima[cost::kPeakMaximum] = kPeak;
+  cost::Cost raised;
+  scale->RaiseMaxima(scale->ScoreOfMaxima(least), raised);
+  EXPECT_TRUE(scale->WithinLimits(raised));
+  EXPECT_NEAR(raised.maxima[cost::kPeakMaximum], kPeak, 1e-6);
 }
 
 // At its prices the least priced path has the value, and at no others is it greater.
