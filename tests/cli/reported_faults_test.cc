@@ -149,6 +149,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "an operator that import does not know"},
         Reported{"HugeRange", "plan faults/range.onnx --hw hw_profiles/edge_npu_1mib.yaml", 20,
                  "infeasible"},
+        Reported{"BoundariesWithAHomeOnChip",
+                 "plan faults/boundaries_on_chip.yaml --hw faults/boundaries_on_chip.hw.yaml"
+                 " --prefetch",
+                 0, "feasible, checked; score 397"},
         Reported{"HugeExpand", "plan faults/expand.onnx --hw hw_profiles/edge_npu_1mib.yaml", 20,
                  "it repeats an axis 1099511627776 times"}),
     NameOf);
