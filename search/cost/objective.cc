@@ -302,14 +302,11 @@ bool Scale::WithinLimits(const Cost& cost) const {
   for (size_t i = 0; i < maximum_limits_.size(); ++i) {
     if (maximum_limits_[i] && cost.maxima[i] > *maximum_limits_[i]) return false;
   }
-  for (size_t i = 0; i < limits_.size(); ++i) {
-    if (limits_[i] && IsLess(*limits_[i], cost.sums[i])) return false;
-  }
-  return true;
+  return SumsWithinLimits(cost, limits_.size());
 }
 
-bool Scale::SumsWithinLimits(const Cost& cost) const {
-  for (size_t i = 0; i < plan::kSummedMetrics.size(); ++i) {
+bool Scale::SumsWithinLimits(const Cost& cost, size_t count) const {
+  for (size_t i = 0; i < count; ++i) {
     if (limits_[i] && IsLess(*limits_[i], cost.sums[i])) return false;
   }
   return true;

@@ -110,7 +110,9 @@ class Scale {
   // Sums and maxima only grow, so this applies to parts as well as to the whole. Sums may exceed a
   // limit by rounding only.
   bool WithinLimits(const Cost& cost) const;
-  bool SumsWithinLimits(const Cost& cost) const;  // of plan::kSummedMetrics
+
+  // The same of the first of Cost::sums alone.
+  bool SumsWithinLimits(const Cost& cost, size_t count) const;
 
   // Whether a partition with these lower bounds may keep the limits.
   bool MayKeepLimits(const plan::Metrics& lower_bounds) const;

@@ -32,10 +32,10 @@
 // latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
 //
 // Cost: one search more for the first kind; for the second, at most two for each limit and two
-// more, only where there would be no plan. With a deadline, a search with limits has a
-// share of the time, so that the others have the rest, each of them half of what is left. Once
-// there is a plan, or if the others find none, the rest is for the same search from the beginning,
-// with the answers of its engines at hand.
+// more, only where there would be no plan. With a deadline, a search with limits has a share of the
+// time, so that the others have the rest, each of them half of what is left. Once there is a plan,
+// or if the others find none, the rest is for the same search from the beginning, with the answers
+// of its engines at hand.
 namespace tessera::search::partition {
 namespace {
 

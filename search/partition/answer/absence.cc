@@ -132,6 +132,7 @@ bool Absence::HasPath(bool within_limits) const {
     }
   }
   paths::PathLook look = paths::PathLook::For(context_.scale, context_.stop);
+  // Without limits all labels are equal, and one of each state is enough.
   look.most_labels_with_prices =
       std::max<int64_t>(look.most_labels_with_prices, lattice_.LastState());
   return paths::FindBestPath(context_.scale, lattice_.LastState(), arcs, {}, look).has_value() ||

@@ -42,7 +42,7 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
                              apart, coverage.lacks_sets ? ", and some sets of fewer" : "");
   }
   if (coverage.leaves_out_paths && scope.cuts.empty())
-    scope.cuts = "combinations of subgraphs within the limits, for want of effort";
+    scope.cuts = "combinations of subgraphs that were not compared, for want of effort";
   if (!outcome.settled && scope.cuts.empty())
     scope.cuts = "combinations of subgraphs behind those that were placed, for want of effort";
   if (outcome.complete && !coverage.leaves_out_axes) return scope;

@@ -164,10 +164,7 @@ class Prefetcher {
     if (constraints_.IsEmpty()) {
       Regrouping regrouping;
       if (options_.max_operators) regrouping.most_operators = *options_.max_operators;
-      const bool lie_on_chip =
-          hw_profiles::LayoutOf(context_.profile, base::TensorRole::kBoundary).home ==
-          context_.profile.tile_memory;
-      regrouping.may_keep = options_.keeping == paths::Keeping::kWherePossible && !lie_on_chip;
+      regrouping.may_keep = options_.keeping == paths::Keeping::kWherePossible;
       partitions.push_back(Regroup(context_, partitions.front(), regrouping));
       for (const double growth : kGrowths) {
         regrouping.growth = PartOfRoom(growth);

@@ -39,7 +39,12 @@ class Regrouper {
       : context_(context),
         usages_(graph::UsagesOf(context.graph)),
         regrouping_(regrouping),
-        kept_(partition.kept) {}
+        kept_(partition.kept) {
+    // Nothing is kept on chip where its home is.
+    if (hw_profiles::LayoutOf(context.profile, base::TensorRole::kBoundary).home ==
+        context.profile.tile_memory)
+      regrouping_.may_keep = false;
+  }
 
   void Take(const plan::Subgraph& whole) {
     plan::Subgraph rest = whole;
@@ -163,7 +168,7 @@ class Regrouper {
 
   const choices::SearchContext& context_;
   const std::vector<graph::Usage> usages_;
-  const Regrouping regrouping_;
+  Regrouping regrouping_;
   std::vector<int> kept_;
   std::vector<plan::Subgraph> done_;
   // Of any operator of the last group; nullopt: nothing can join it.

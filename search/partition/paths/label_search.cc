@@ -279,6 +279,20 @@ std::optional<Path> FindWithPrices(const cost::Scale& scale, const ArcLists& arc
   return relaxation.Solution();
 }
 
+std::vector<ParallelArcs> InOrder(std::span<const Arc> arcs) {
+  std::vector<ParallelArcs> each(arcs.begin(), arcs.end());
+  std::stable_sort(each.begin(), each.end(),
+                   [](const auto& a, const auto& b) { return a.Begin() < b.Begin(); });
+  return each;
+}
+
+std::vector<ArcLists::Place> PlacesOf(std::span<const ParallelArcs> each) {
+  std::vector<ArcLists::Place> places;
+  places.reserve(each.size());
+  for (const ParallelArcs& arc : each) places.push_back({.begin = arc.Begin(), .end = arc.End()});
+  return places;
+}
+
 }  // namespace
 
 bool IsForbiddenBy(const Arc& forbidden, const Arc& arc) {
@@ -329,6 +343,11 @@ std::span<const ArcLists::Place> ArcLists::From(size_t state) const {
   return std::span(places_).subspan(first_at_[state], first_at_[state + 1] - first_at_[state]);
 }
 
+ListedArcs::ListedArcs(int last, std::span<const Arc> arcs)
+    : each_(InOrder(arcs)), lists_(last, PlacesOf(each_)) {
+  for (size_t i = 0; i < each_.size(); ++i) lists_.Fill(i, &each_[i]);
+}
+
 std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
   if (scale.WeighsOnlyRatios()) return FindBestRatioPath(scale, arcs, forbidden, look);
@@ -345,15 +364,7 @@ std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
 
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look) {
-  std::vector<ParallelArcs> each(arcs.begin(), arcs.end());
-  std::stable_sort(each.begin(), each.end(),
-                   [](const auto& a, const auto& b) { return a.Begin() < b.Begin(); });
-  std::vector<ArcLists::Place> places;
-  places.reserve(each.size());
-  for (const ParallelArcs& arc : each) places.push_back({.begin = arc.Begin(), .end = arc.End()});
-  ArcLists lists(last, std::move(places));
-  for (size_t i = 0; i < each.size(); ++i) lists.Fill(i, &each[i]);
-  return FindBestPath(scale, lists, forbidden, look);
+  return FindBestPath(scale, ListedArcs(last, arcs).Lists(), forbidden, look);
 }
 
 }  // namespace tessera::search::partition::paths

@@ -126,6 +126,20 @@ class ArcLists {
   bool have_sums_or_maxima_ = false;
 };
 
+// Arcs in any order as lists, each in a place of its own.
+class ListedArcs {
+ public:
+  ListedArcs(int last, std::span<const Arc> arcs);
+  ListedArcs(const ListedArcs&) = delete;
+  ListedArcs& operator=(const ListedArcs&) = delete;
+
+  const ArcLists& Lists() const { return lists_; }
+
+ private:
+  std::vector<ParallelArcs> each_;  // by begin
+  ArcLists lists_;
+};
+
 // Copies of some arcs of other lists, with other costs, in the same places.
 class ChangedArcs {
  public:
@@ -179,6 +193,9 @@ struct PathLook {
   static constexpr int64_t kMostJoinsForRatios = 1'000'000;
   static constexpr int64_t kMostJoinsForOnlyRatios = 30'000'000;
 
+  static constexpr int64_t kUsualLabels = 2'000;
+  static constexpr int64_t kUsualLabelsWithPrices = 16'666;
+
   // Both end the search without a path.
   const base::Stop* stop = nullptr;
   int64_t most_joins = std::numeric_limits<int64_t>::max();
@@ -190,12 +207,14 @@ struct PathLook {
   // Labels that are extended until prices of the limits are computed, and with these. If many more
   // remain, the best path known is the result. Whether there is a better one, or one at all, is
   // then left open.
-  int64_t most_labels = 2048;
-  int64_t most_labels_with_prices = 16384;
+  int64_t most_labels = std::numeric_limits<int64_t>::max();
+  int64_t most_labels_with_prices = std::numeric_limits<int64_t>::max();
   bool left_open = false;
 
   static PathLook For(const cost::Scale& scale, const base::Stop& stop) {
-    PathLook look{.stop = &stop};
+    PathLook look{.stop = &stop,
+                  .most_labels = kUsualLabels,
+                  .most_labels_with_prices = kUsualLabelsWithPrices};
     if (scale.WeighsOnlyRatios())
       look.most_joins = kMostJoinsForOnlyRatios;
     else if (scale.WeighsRatios())

@@ -51,8 +51,10 @@ constexpr double kSmoothing = 0.5;
 // No greater bound is looked for if it would be higher by less than this share.
 constexpr double kGap = 1e-7;
 
-// Rounding of a priced score, relative to its parts.
+// Rounding of a priced score, relative to its parts, and of sums of scores, relative to the
+// greatest sum: scores may cancel (ratio_paths.cc).
 constexpr double kRounding = 1e-10;
+constexpr double kSumRounding = 1e-12;
 
 // The master problem may raise a bound above every score by this share. The group then has no path.
 constexpr double kBeyond = 1e-3;
@@ -92,7 +94,7 @@ void LimitRelaxation::List(const ArcLists& arcs) {
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     if (place->arcs == nullptr) continue;
     for (const Arc& arc : place->arcs->All()) {
-      if (!scale_.SumsWithinLimits(arc.cost)) continue;
+      if (!scale_.SumsWithinLimits(arc.cost, of_one_.size())) continue;
       arcs_.push_back(Priced(arc));
       values_.push_back(arcs_.back().maximum);
     }
@@ -224,6 +226,8 @@ void LimitRelaxation::Offer(std::span<const PricedArc* const> path) {
   for (const PricedArc* arc : path) solution_.push_back(arc->arc);
 }
 
+double LimitRelaxation::Most() const { return most_ + kSumRounding * magnitude_; }
+
 std::optional<Path> LimitRelaxation::Solution() const {
   if (solution_.empty()) return std::nullopt;
   Path path;
@@ -279,7 +283,7 @@ double LimitRelaxation::BoundOf(double priced, const Shares& prices) const {
   if (priced == kInfinity) return kInfinity;
   double paid = 0;
   for (const double price : prices) paid += price;
-  return priced - paid - kRounding * (magnitude_ + std::abs(priced) + paid);
+  return priced - paid - kRounding * (std::abs(priced) + paid) - kSumRounding * magnitude_;
 }
 
 bool LimitRelaxation::IsOfInterest(const Group& group) const {
@@ -287,10 +291,10 @@ bool LimitRelaxation::IsOfInterest(const Group& group) const {
 }
 
 // A lower bound of the score of a path in the group: `priced` is its least priced score, `maxima`
-// what it pays for the maxima at least, and `of_one` a value that some arc of it has at least.
+// what it pays for the maxima at least, and some arc of it pays at least `of_an_arc` for them.
 double LimitRelaxation::LeastOf(const Group& group, double priced, double maxima,
-                                double of_one) const {
-  if (cost::IsLess(values_[group.last], of_one)) return kInfinity;
+                                double of_an_arc) const {
+  if (cost::IsLess(values_[group.last], of_an_arc)) return kInfinity;
   return BoundOf(priced, group.pricing.prices) + std::max(maxima, values_[group.first]);
 }
 
@@ -307,13 +311,13 @@ bool LimitRelaxation::MayUse(const PricedArc& arc) const {
 
 double LimitRelaxation::LeastScore(size_t state, const cost::Cost& cost) const {
   const double maxima = scale_.ScoreOfMaxima(cost);
-  const double of_one = scale_.GreatestOfMaxima(cost);
+  const double of_an_arc = scale_.GreatestOfMaxima(cost);
   const Shares shares = SharesOf(cost);
   double least = kInfinity;
   for (const Group& group : groups_) {
     const double priced =
         cost.score + PriceOf(shares, group.pricing.prices) + group.pricing.from[state];
-    least = std::min(least, LeastOf(group, priced, maxima, of_one));
+    least = std::min(least, LeastOf(group, priced, maxima, of_an_arc));
   }
   return least;
 }

@@ -25,9 +25,9 @@ class LimitRelaxation {
   LimitRelaxation(const cost::Scale& scale, const ArcLists& arcs,
                   std::span<const Forbidden> forbidden, PathLook& look);
 
-  // The score of a path that keeps the limits and is not forbidden; infinity if none was found. No
-  // path of interest has a greater one.
-  double Most() const { return most_; }
+  // No path of interest has a greater score: that of the best path found that keeps the limits and
+  // is not forbidden, and what rounding may add to an equal one; infinity if none was found.
+  double Most() const;
 
   // This path, if one was found.
   std::optional<Path> Solution() const;
@@ -94,7 +94,7 @@ class LimitRelaxation {
   double BoundOf(double priced, const Shares& prices) const;
   double BoundOf(const Group& group) const { return values_[group.first] + group.pricing.bound; }
   bool IsOfInterest(const Group& group) const;
-  double LeastOf(const Group& group, double priced, double maxima, double of_one) const;
+  double LeastOf(const Group& group, double priced, double maxima, double of_an_arc) const;
   bool MayUse(const PricedArc& arc) const;
 
   const cost::Scale& scale_;

@@ -15,12 +15,12 @@
 namespace tessera::search::partition::paths {
 namespace {
 
-// The effort for which a search for a path extends a label, without prices and with them; the
-// latter for each so many states, as paths through more of them take more labels.
+// The effort for which a search for a path extends a label, without prices and with them.
 constexpr int64_t kEffortForLabel = 100;
 constexpr int64_t kEffortForPricedLabel = 12;
-constexpr int kStatesForOne = 1024;
-constexpr int64_t kUsualLabelsEffort = 200'000;  // if the effort has no limit
+
+// Paths through more states take more labels: as many again for each so many states.
+constexpr int kStatesForMoreLabels = 1024;
 
 // Number of arcs that a path search visits in the time that one tile shape of one operator takes.
 constexpr int64_t kArcsForOne = 32;
@@ -40,7 +40,7 @@ PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& sear
     : lattice_(orders, search_limits.most_operators, other_limits),
       arcs_(lattice_),
       effort_(search_limits, lattice_.MostOperators(), Context().stop),
-      labels_effort_(search_limits.effort.value_or(kUsualLabelsEffort)),
+      effort_for_labels_(search_limits.effort),
       threads_(std::max(1, threads)),
       progress_(std::move(progress)) {
   for (PathSearch* search : before) TakeOver(*search);
@@ -63,9 +63,11 @@ void PathSearch::TakeOver(PathSearch& before) {
 
 PathLook PathSearch::NewLook() const {
   PathLook look = PathLook::For(Context().scale, Context().stop);
-  look.most_labels = labels_effort_ / kEffortForLabel;
-  look.most_labels_with_prices =
-      labels_effort_ / kEffortForPricedLabel * (1 + lattice_.LastState() / kStatesForOne);
+  if (effort_for_labels_) {
+    look.most_labels = *effort_for_labels_ / kEffortForLabel;
+    look.most_labels_with_prices = *effort_for_labels_ / kEffortForPricedLabel;
+  }
+  look.most_labels_with_prices *= 1 + lattice_.LastState() / kStatesForMoreLabels;
   return look;
 }
 

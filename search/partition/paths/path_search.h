@@ -234,7 +234,7 @@ class PathSearch {
   choices::IntervalChoices& ChoicesAt(size_t interval) {
     return lattice_.Intervals()[interval].choices;
   }
-  PathLook NewLook() const;
+  PathLook NewLook() const;  // with the labels that the effort allows
   // The profile with the axes that tiles of all intervals are cut along.
   const hw_profiles::Profile& CutBy(const choices::SearchContext& context) const;
   void ForgetBounds();
@@ -276,7 +276,7 @@ class PathSearch {
   IntervalLattice lattice_;
   ArcTable arcs_;
   SearchEffort effort_;
-  int64_t labels_effort_;
+  std::optional<int64_t> effort_for_labels_;  // SearchLimits::effort
   int threads_;
   std::function<void(std::string_view)> progress_;
   Tally done_;  // on all intervals
