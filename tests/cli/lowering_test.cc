@@ -166,12 +166,12 @@ TEST_F(LoweringTest, IsLeftOutWhereThereIsNoTimeForIt) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
-// The scratch of the first operator is read back, and the mode of the second one has no reads
-// there.
+// The scratch of the first operator fills the only bank that it can be read back from while the
+// operator runs. The mode in which the result is stored has no reads there.
 TEST_F(LoweringTest, AModeThatForbidsToReadScratchWaits) {
   const std::string files = Shipped("tests/cli/drawn/scratch_between_modes");
-  const Outcome planned = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize",
-                               "energy", "--lowering", "--output", "plan.json"});
+  const Outcome planned = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--together",
+                               "t1..t4", "--lowering", "--output", "plan.json"});
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const Outcome checked = Run({"check", "plan.json", "--execute"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out;

@@ -82,6 +82,11 @@ struct Node {
     return Get<int64_t>(key, otherwise);
   }
   bool Flag(std::string_view key) const { return Int(key, 0) != 0; }
+
+  // Whether an operator that training changes works as in training. Before version 7 of ONNX it
+  // does unless the attribute 'is_test' is set; later versions do not have the attribute.
+  bool LacksTestMode() const { return version < 7 && !Flag("is_test"); }
+
   std::string Text(std::string_view key, const std::string& otherwise = "") const {
     return Get<std::string>(key, otherwise);
   }

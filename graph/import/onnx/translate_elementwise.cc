@@ -152,9 +152,12 @@ common::Outcome TranslateCast(common::Translation& node) {
   return EmitElementwise(node, {0}, "cast", type);
 }
 
+constexpr const char* kTestUnset = "it works in training mode, because 'is_test' is 0";
+
 // Alone it is a scale and a shift by channel. Behind a convolution a later pass merges it.
 common::Outcome TranslateBatchNorm(common::Translation& node) {
   if (node.Source().Flag("training_mode")) return common::Barrier("it works in training mode");
+  if (node.Source().LacksTestMode()) return common::Barrier(kTestUnset);
   const Shape& shape = node.ShapeOf(0);
   const int64_t channels = shape.size() < 2 ? 1 : shape[1];
   for (size_t i = 1; i < 5; ++i) {
@@ -180,6 +183,7 @@ common::Outcome TranslateIdentity(common::Translation& node) {
 
 // In training mode random elements become 0.
 common::Outcome TranslateDropout(common::Translation& node) {
+  if (node.Source().LacksTestMode()) return common::Barrier(kTestUnset);
   const auto trains = node.Has(2) ? node.Integers(2) : std::nullopt;
   const auto ratio = node.Has(1) ? node.Reals(1) : std::nullopt;
   const bool drops_none = ratio && !ratio->empty() && ratio->front() == 0;

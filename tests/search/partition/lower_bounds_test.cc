@@ -96,6 +96,29 @@ graph::Graph AnyNetwork(Random& random) {
   }
 }
 
+// Operators that only rearrange elements, and a slice of their result: for a box of it they read a
+// box with gaps.
+graph::Graph RandomRearrangement(Random& random) {
+  graph::GraphBuilder builder;
+  int last = builder.AddInput({1, 4 * random.Uniform(1, 2), 2 * random.Uniform(1, 3), 4});
+  if (random.Chance(0.5)) last = builder.AddConv(last, 4, 1);
+  for (auto moves = static_cast<int>(random.Uniform(1, 2)); moves > 0; --moves) {
+    const bool deep = builder.ShapeOf(last)[1] % 4 == 0;
+    graph::Operator op =
+        graph::OfKind(deep ? base::OperatorKind::kDepthToSpace : base::OperatorKind::kSpaceToDepth);
+    op.own = base::DepthSpaceAttributes{.block = 2};
+    graph::ops::Wanted wanted;
+    if (random.Chance(0.5)) {
+      const graph::Shape& shape = builder.ShapeOf(last);
+      op = graph::OfKind(base::OperatorKind::kReshape);
+      wanted.shape = {shape[0], shape[1] * shape[2], shape[3], 1};
+      if (random.Chance(0.5)) wanted.shape = {shape[0], shape[3], shape[2], shape[1]};
+    }
+    last = builder.Add(op, wanted, {last}).value_or(last);
+  }
+  return std::move(builder).Build();
+}
+
 // Some constants take as long to arrive as operators take to run.
 void EnlargeWeights(Random& random, graph::Graph& graph) {
   for (const graph::Operator& op : graph.operators) {
@@ -163,9 +186,8 @@ struct Drawn {
 };
 
 // nullopt where that is no program.
-std::optional<Drawn> DrawPlan(Random& random) {
-  const bool is_pyramid = random.Chance(0.3);
-  Drawn drawn{is_pyramid ? RandomPyramid(random) : AnyNetwork(random), AnyMachine(random), {}, {}};
+std::optional<Drawn> DrawPlan(Random& random, bool is_pyramid, graph::Graph network) {
+  Drawn drawn{std::move(network), AnyMachine(random), {}, {}};
   if (random.Chance(0.3)) graph::DrawStates(random, drawn.graph);
   DrawWeights(random, drawn.graph);
   if (is_pyramid) {
@@ -326,46 +348,66 @@ void CheckRoom(const Drawn& drawn, const encoder::program::SubgraphChoice& choic
   EXPECT_LE(floor.Find(*tiling), *placed->peak);
 }
 
-int Rounds() { return IsLongRun() ? 400'000 : 8'000; }
+// The tile memory holds what the program needs at one time. The program is not placed.
+void CheckProgram(const Drawn& drawn, int& shapes) {
+  const Bytes load =
+      LoadOf(drawn.plan.problem, static_cast<problem::Step>(drawn.plan.steps.size()));
+  hw_profiles::Profile profile = drawn.profile;
+  profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = load;
+  const plan::Metrics bounds = cost::FindLowerBounds(drawn.graph, profile);
+  plan::Metrics totals;
+  for (const plan::Subgraph& subgraph : drawn.plan.subgraphs)
+    plan::Accumulate(totals, subgraph.metrics);
+  EXPECT_LE(bounds.peak_bytes, load);
+  ExpectBelow(bounds, totals, "network");
+  plan::Plan question;
+  question.network = drawn.graph;
+  question.profile = profile;
+  ExpectBelow(plan::verify::infeasibility::LeastMetrics(question,
+                                                        plan::verify::FindUsers(question.network)),
+              totals, "judge");
+  for (size_t i = 0; i < drawn.choices.size(); ++i) {
+    CheckSubgraph(drawn, i, shapes);
+    CheckRoom(drawn, drawn.choices[i]);
+  }
+}
 
-TEST(LowerBounds, ArePassedByNoProgram) {
-  Random random(2041);
+// The number of programs that were drawn and checked, and of tile shapes in them.
+template <typename Draw>
+std::pair<int, int> CheckPrograms(int rounds, const Draw& draw) {
   int programs = 0;
   int shapes = 0;
   int failures = 0;
-  for (int round = 0; round < Rounds(); ++round) {
-    const std::optional<Drawn> drawn = DrawPlan(random);
+  for (int round = 0; round < rounds && failures < 20; ++round) {
+    const std::optional<Drawn> drawn = draw();
     if (!drawn) continue;
     ++programs;
     const int failures_before = FailuresSoFar();
-    const Bytes load =
-        LoadOf(drawn->plan.problem, static_cast<problem::Step>(drawn->plan.steps.size()));
-    // The program is not placed. It needs a tile memory that holds what is alive at one time.
-    hw_profiles::Profile profile = drawn->profile;
-    profile.memories[static_cast<size_t>(profile.tile_memory)].capacity_bytes = load;
-    const plan::Metrics bounds = cost::FindLowerBounds(drawn->graph, profile);
-    plan::Metrics totals;
-    for (const plan::Subgraph& subgraph : drawn->plan.subgraphs)
-      plan::Accumulate(totals, subgraph.metrics);
-    EXPECT_LE(bounds.peak_bytes, load);
-    ExpectBelow(bounds, totals, "network");
-    plan::Plan question;
-    question.network = drawn->graph;
-    question.profile = profile;
-    ExpectBelow(plan::verify::infeasibility::LeastMetrics(
-                    question, plan::verify::FindUsers(question.network)),
-                totals, "judge");
-    for (size_t i = 0; i < drawn->choices.size(); ++i) {
-      CheckSubgraph(*drawn, i, shapes);
-      CheckRoom(*drawn, drawn->choices[i]);
-    }
-    if (FailuresSoFar() > failures_before) {
-      ADD_FAILURE() << "round " << round << Describe(*drawn);
-      if (++failures > 20) break;
-    }
+    CheckProgram(*drawn, shapes);
+    if (FailuresSoFar() == failures_before) continue;
+    ADD_FAILURE() << "round " << round << Describe(*drawn);
+    ++failures;
   }
+  return {programs, shapes};
+}
+
+TEST(LowerBounds, ArePassedByNoProgram) {
+  Random random(2041);
+  const auto [programs, shapes] = CheckPrograms(IsLongRun() ? 400'000 : 8'000, [&random] {
+    const bool is_pyramid = random.Chance(0.3);
+    return DrawPlan(random, is_pyramid, is_pyramid ? RandomPyramid(random) : AnyNetwork(random));
+  });
   EXPECT_GE(programs, 2000);
   EXPECT_GE(shapes, 1200);
+}
+
+TEST(LowerBounds, CountNoGapsInWhatARearrangementReads) {
+  Random random(77);
+  const auto [programs, shapes] = CheckPrograms(IsLongRun() ? 40'000 : 1'000, [&random] {
+    return DrawPlan(random, false, RandomRearrangement(random));
+  });
+  EXPECT_GE(programs, 300);
+  EXPECT_GE(shapes, 100);
 }
 
 }  // namespace

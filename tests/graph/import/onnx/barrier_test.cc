@@ -12,6 +12,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 using Descriptions = import::common::Descriptions;
 
@@ -89,6 +90,28 @@ TEST(Barrier, IsADropoutInTrainingMode) {
             "elementwise relu (x) -> r [4, 8]\nelementwise add (r, r) -> s [4, 8]\n"
             "opaque (r) -> d2 [4, 8]\nelementwise add (s, d2) -> y [4, 8]\n");
   EXPECT_THAT(import.notes, Contains("barrier d2: Dropout: it works in training mode"));
+}
+
+// Before version 7 the attribute 'is_test' states the mode; without it the mode is training.
+TEST(Barrier, IsAnOperatorOfOldFilesWithoutTestMode) {
+  const auto import_with = [](const std::string& type, const Attributes& attributes) {
+    ModelBuilder model(6);
+    std::vector<std::string> operands = {model.Input("x", {4, 8})};
+    for (const char* name : {"scale", "shift", "mean", "variance"}) {
+      if (type == "BatchNormalization") operands.push_back(model.Weight(name, {8}));
+    }
+    model.Output(model.Add(type, operands, "y", attributes));
+    return MustImport(model);
+  };
+  for (const char* type : {"Dropout", "BatchNormalization"}) {
+    const std::string reason = "it works in training mode, because 'is_test' is 0";
+    for (const Attributes& attributes : {Attributes{}, Attributes{{"is_test", int64_t{0}}}}) {
+      EXPECT_THAT(import_with(type, attributes).notes,
+                  Contains("barrier y: " + std::string(type) + ": " + reason));
+    }
+    EXPECT_THAT(import_with(type, {{"is_test", int64_t{1}}}).notes,
+                Not(Contains(HasSubstr("barrier"))));
+  }
 }
 
 TEST(Barrier, OfAnotherDomainNeedsADeclaredShape) {
