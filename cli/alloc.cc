@@ -247,7 +247,7 @@ class AllocCommand final : public Command {
     std::vector<std::string> pictures;
     std::vector<base::Output> answers;
     for (const std::string& path : outputs_) {
-      if (base::SuffixOf(path) == ".json")
+      if (FormatSuffixOf(path) == ".json")
         answers.push_back({path, api::parts::ChoiceAsJson(problem, document)});
       else
         pictures.push_back(path);

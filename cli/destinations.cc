@@ -34,6 +34,16 @@ std::string Words(std::string_view option, const std::string& path) {
 
 }  // namespace
 
+std::string FormatSuffixOf(const std::string& path) {
+  std::string suffix = base::SuffixOf(path);
+  if (!suffix.empty()) return suffix;
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  const bool is_stream = path.starts_with("/dev/") || std::filesystem::is_fifo(status) ||
+                         std::filesystem::is_character_file(status);
+  return is_stream ? ".json" : "";
+}
+
 void Destinations::Read(std::string_view option, const std::string& path) {
   if (!path.empty()) inputs_.push_back({std::string(option), path, {}});
 }

@@ -17,6 +17,10 @@
 
 namespace tessera::cli {
 
+// The suffix that states the format of an output. A pipe or a device without a suffix, such as
+// /dev/stdout, takes JSON.
+std::string FormatSuffixOf(const std::string& path);
+
 // The files that one call reads and writes. Errors of the outputs that can be detected are reported
 // before the work begins. A later failure affects only its own file. An older file that the call
 // did not replace is named at the end, because it could be mistaken for the answer of this call.

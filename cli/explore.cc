@@ -74,7 +74,7 @@ class ShowPart final : public ExplorePart {
     call.threads = threads_.Get();
     const base::Expected<tessera::Plan> plan = explore::MakePlanAgain(*store, *answer, call);
     if (!plan) return console.Refuse(plan.error());
-    const std::string suffix = base::SuffixOf(output_);
+    const std::string suffix = FormatSuffixOf(output_);
     const Result<std::string> text = plan->Render(output_.empty()  ? "txt"
                                                   : suffix.empty() ? suffix
                                                                    : suffix.substr(1));
@@ -246,7 +246,7 @@ class ExploreCommand final : public Command {
       return ExitCode::kUsage;
     }
     for (const std::string& output : outputs_) {
-      const std::string suffix = base::SuffixOf(output);
+      const std::string suffix = FormatSuffixOf(output);
       const bool is_table = suffix == ".csv" || suffix == ".html";
       if (is_table && !questions_.WantsFront()) {
         console.Note(
@@ -307,7 +307,7 @@ class ExploreCommand final : public Command {
                                    : explore::Describe(**document));
     std::vector<base::Output> outputs;
     for (const std::string& output : outputs_)
-      outputs.push_back({output, RenderFor(base::SuffixOf(output), **document)});
+      outputs.push_back({output, RenderFor(FormatSuffixOf(output), **document)});
     const ExitCode saved = destinations_.Save(console, outputs);
     return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
   }

@@ -53,7 +53,7 @@ class ModesCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const std::string suffix = output_.empty() ? "" : base::SuffixOf(output_);
+    const std::string suffix = output_.empty() ? "" : FormatSuffixOf(output_);
     if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
       console.Note(
           fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
@@ -72,7 +72,7 @@ class ModesCommand final : public Command {
       console.Note("--output: expected plans, or one Problem");
       return ExitCode::kUsage;
     }
-    if (!output_.empty() && !question->Profile() && base::SuffixOf(output_) != ".json") {
+    if (!output_.empty() && !question->Profile() && FormatSuffixOf(output_) != ".json") {
       console.Note(
           fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
       return ExitCode::kUsage;

@@ -45,7 +45,7 @@ ExitCode ExitCodeOf(const problem::Result& result) {
 
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    const std::string suffix = base::SuffixOf(path);
+    const std::string suffix = FormatSuffixOf(path);
     if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
     console.Note(
         fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
@@ -64,7 +64,7 @@ bool CheckReport(Console& console, const std::string& path) {
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem) {
   for (const std::string& path : paths) {
-    if (base::SuffixOf(path) != ".csv") continue;
+    if (FormatSuffixOf(path) != ".csv") continue;
     base::Expected<std::string> content = problem::files::WriteCsv(problem);
     if (content) continue;
     content.error().file = path;
@@ -80,10 +80,10 @@ ExitCode WriteAllocations(Console& console, Destinations& files,
   ExitCode code = ExitCode::kAnswer;
   std::vector<base::Output> outputs;
   for (const std::string& path : paths) {
-    const bool collides = document.result.explanation && base::SuffixOf(path) == ".svg";
+    const bool collides = document.result.explanation && FormatSuffixOf(path) == ".svg";
     if (!document.result.allocation && !collides) continue;
     const base::Expected<std::string> content =
-        api::parts::RenderAllocation(base::SuffixOf(path).substr(1), problem, document, lifetimes);
+        api::parts::RenderAllocation(FormatSuffixOf(path).substr(1), problem, document, lifetimes);
     if (content)
       outputs.push_back({path, *content});
     else
@@ -152,7 +152,7 @@ void PlanOutputs::Declare(CLI::App& app) {
 
 bool PlanOutputs::Check(Console& console) const {
   for (const std::string& path : paths) {
-    const std::string suffix = base::SuffixOf(path);
+    const std::string suffix = FormatSuffixOf(path);
     if (suffix == ".json" || suffix == ".svg" || suffix == ".html" || suffix == ".csv") continue;
     console.Note(
         fmt::format("--output {}: expected a name that ends in .json, .svg, .html or .csv", path));
@@ -169,7 +169,7 @@ void PlanOutputs::AddTo(Destinations& files) const {
 std::vector<base::Output> PlanOutputs::Render(const plan::Plan& plan) const {
   std::vector<base::Output> files;
   for (const std::string& path : paths) {
-    files.push_back({path, RenderAs(base::SuffixOf(path), plan)});
+    files.push_back({path, RenderAs(FormatSuffixOf(path), plan)});
   }
   if (!header.empty()) files.push_back({header, plan::files::WriteHeader(plan)});
   return files;

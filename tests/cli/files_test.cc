@@ -312,6 +312,15 @@ TEST_F(FilesTest, StreamsAreWrittenToAndNotReplaced) {
   EXPECT_TRUE(std::filesystem::is_fifo(Folder() / "pipe.json"));
 }
 
+TEST_F(FilesTest, StreamsWithoutASuffixTakeJson) {
+  EXPECT_EQ(Shell("$P --output plan.json --output /dev/fd/7 7> seven.txt > /dev/null"), 0);
+  EXPECT_EQ(Read("seven.txt"), Read("plan.json"));
+  EXPECT_EQ(Shell("mkfifo pipe; cat pipe > got.json & $P --output pipe > /dev/null && wait"), 0);
+  EXPECT_EQ(Read("got.json"), Read("plan.json"));
+  EXPECT_EQ(Shell("$P --output plan > /dev/null 2> err.txt"), 2);
+  EXPECT_THAT(Read("err.txt"), HasSubstr("--output plan: expected a name that ends in .json"));
+}
+
 TEST_F(FilesTest, APipeWithoutAReaderIsGivenUp) {
   EXPECT_EQ(Shell("mkfifo pipe.json; $P --output pipe.json > out.txt 2> err.txt"), 74);
   EXPECT_THAT(Read("err.txt"),
