@@ -13,6 +13,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 

@@ -3,15 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tessera/plan/plan.h"
-#include "tessera/plan/verify/tiles.h"
+#include "tessera/plan/verify/infeasibility/needed_boxes.h"
 
 namespace tessera::plan::verify::infeasibility {
-
-using Boxes = std::vector<std::optional<Box>>;
 
 // A lower bound of the latency of every plan, from constants that the tile memory cannot hold
 // before they are used. `needed`: by tensor, a box that every plan makes. `reads`: by operator and

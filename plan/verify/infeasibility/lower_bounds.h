@@ -64,17 +64,6 @@ std::optional<std::string> FindNoRoomAround(const Plan& plan, const std::vector<
 // plan.subgraphs. Cost: the tiles, once.
 int64_t LoadOfShape(const Plan& plan, const std::vector<Users>& users, size_t index);
 
-// The minimum work and traffic of all plans, over all orders, cuts, tiles and policies. Each
-// operator computes what surely reaches an output of the network at least once, each
-// constant is read at least once, and each output of the network is written. `plan` states network
-// and profile.
-Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users);
-
-// By tensor, a box that every plan makes or reads in full, because all of it reaches an output of
-// the network; nullopt: none is known.
-std::vector<std::optional<Box>> FindNeeded(const graph::Graph& network,
-                                           const std::vector<Users>& users);
-
 // Whether a metric exceeds its limit by more than the rounding of sums of doubles in different
 // orders.
 bool IsBeyond(double value, double limit);

@@ -12,12 +12,16 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
+#include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/plan/verify/infeasibility/sums.h"
 #include "tessera/plan/verify/infeasibility/tile_configs.h"
 
 // The paths through one order of the operators, from the first cut to the last.
 namespace tessera::plan::verify::infeasibility {
+
+inline constexpr auto kTooMuch =
+    "there are more tiles and policies than an independent check tries";
 
 // A tile configuration, and the knowledge about its placement.
 struct TestedConfig {
@@ -67,6 +71,7 @@ class Passage {
     std::vector<int> kept;
     CutState to;
     Choices* choices = nullptr;
+    Sums least = {};  // of all configurations
   };
 
   // The least sums of a path from the first cut to a state.
@@ -88,6 +93,7 @@ class Passage {
   bool IsOpen(graph::Interval interval);
   bool BuildArcs();
   bool AddArcs(const CutState& state, std::vector<CutState>& next);
+  void DropArcsBeyondLimits();
   std::vector<std::vector<int>> KeptSets(const CutState& state, graph::Interval interval);
   bool MayKeep(int tensor) const;
   Choices& ChoicesOf(graph::Interval interval, const std::vector<int>& kept);
@@ -109,12 +115,16 @@ class Passage {
   Placements& placements_;
   const base::Stop& stop_;
   SubgraphConfigs finder_;
+  LeastOfIntervals least_of_;
   const SumLimits limits_;
   // whether a state has a next value: then the order before an interval matters
   bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
   std::map<CutState, std::vector<Arc>> arcs_;
-  std::map<CutState, Sums> least_;  // from the state to the end; absent if no path leads there
+  // from the state to the end, for any and for the known configurations; absent if no path leads
+  // there
+  std::map<CutState, Sums> least_to_end_;
+  std::map<CutState, Sums> known_to_end_;
   int64_t programs_ = 0;
   size_t labels_ = 0;  // of one search for a path
   std::string gap_;

@@ -198,7 +198,7 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
   const Bytes room = RoomOf(question);
   const std::vector<Users> users = FindUsers(question.network);
   auto why = FindImpossible(question, users, FreeRoomOf(question));
-  constexpr int64_t kOfOneConfig = 64;  // a step of this argument is much less than a configuration
+  constexpr int64_t kOfOneConfig = 3'200;  // a step of it is much less than a configuration
   if (!why) {
     why = FindNoRoomAround(question, users, room, base::SaturatingMul(effort.work, kOfOneConfig),
                            stop);

@@ -54,7 +54,7 @@ using FindProof = std::function<std::optional<std::string>(const problem::Proble
 // The limits of the effort: tiles times operators times policies, and Problems for which a proof is
 // requested.
 struct Effort {
-  int64_t work = 30'000'000;
+  int64_t work = 600'000;
   int64_t proofs = 3'000;
 };
 

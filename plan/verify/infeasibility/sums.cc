@@ -46,8 +46,8 @@ Sums SumsOf(const Metrics& metrics, const Plan& question) {
   return sums;
 }
 
-Sums LeastSums() {
-  Sums sums = {};
+Sums LeastSums(const Metrics& least, const Plan& question) {
+  Sums sums = SumsOf(least, question);
   for (size_t i = 0; i < sums.size(); ++i) {
     if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
   }

@@ -26,8 +26,8 @@ SumLimits LimitsOfSums(const Plan& question);
 // Those of a subgraph with these metrics.
 Sums SumsOf(const Metrics& metrics, const Plan& question);
 
-// Those of any configuration.
-Sums LeastSums();
+// Lower bounds of those of subgraphs whose metrics are at least these.
+Sums LeastSums(const Metrics& least, const Plan& question);
 
 Sums Added(Sums a, const Sums& b);
 

@@ -16,6 +16,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/plan/verify/infeasibility/tile_configs.h"

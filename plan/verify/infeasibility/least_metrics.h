@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tessera/plan/plan.h"
+#include "tessera/plan/verify/infeasibility/needed_boxes.h"
+#include "tessera/plan/verify/residency.h"
+
+// Lower bounds of work, traffic, time and energy, over all tiles and policies.
+namespace tessera::plan::verify::infeasibility {
+
+// The minimum work and traffic of all plans, over all orders, cuts, tiles and policies. Each
+// operator computes what surely reaches an output of the network at least once, each
+// constant is read at least once, and each output of the network is written. `plan` states network
+// and profile.
+Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users);
+
+// The minimum work of one operator in every plan, and by operand what it surely reads.
+struct LeastOfOperator {
+  int64_t macs = 0;
+  int64_t cycles = 0;
+  double pj = 0;
+  Boxes reads;
+};
+
+// The minimum work and traffic of the subgraphs of a network whose operators are in execution
+// order.
+class LeastOfIntervals {
+ public:
+  // `plan` states network and profile, with the homes of all tensors. The arguments must outlive
+  // this object.
+  LeastOfIntervals(const Plan& plan, const std::vector<Users>& users);
+
+  // That of the interval as one subgraph. `kept`: the boundary tensors that stay in the tile
+  // memory, ascending. Cost: the tensors that its operators use, times their readers.
+  Metrics Of(graph::Interval interval, std::span<const int> kept) const;
+
+ private:
+  int64_t BytesReadBy(graph::Interval interval, int tensor) const;
+
+  const Plan& plan_;
+  const std::vector<Users>& users_;
+  std::vector<LeastOfOperator> operators_;
+};
+
+}  // namespace tessera::plan::verify::infeasibility
