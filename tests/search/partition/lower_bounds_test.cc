@@ -118,6 +118,16 @@ graph::Graph RandomRearrangement(Random& random) {
     }
     last = builder.Add(op, wanted, {last}).value_or(last);
   }
+  graph::Operator slice = graph::OfKind(base::OperatorKind::kSlice);
+  auto& [starts, steps] = slice.MakeOwn<base::SliceAttributes>();
+  graph::ops::Wanted part;
+  part.shape.emplace();
+  for (const int64_t extent : builder.ShapeOf(last)) {
+    starts.push_back(random.Uniform(0, extent / 2));
+    steps.push_back(1);
+    part.shape->push_back(random.Uniform(1, extent - starts.back()));
+  }
+  builder.Add(slice, part, {last});
   return std::move(builder).Build();
 }
 
