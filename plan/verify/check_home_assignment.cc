@@ -39,6 +39,12 @@ class AssignmentCheck {
  public:
   explicit AssignmentCheck(const Plan& plan) : plan_(plan), users_(FindUsers(plan.network)) {
     FindLevels();
+    for (size_t next = 0; next < users_.size(); ++next) {
+      if (At(next).next_of < 0) continue;
+      const auto state = static_cast<size_t>(At(next).next_of);
+      kin_[next].insert(state);
+      kin_[state].insert(next);
+    }
     for (const RoleLayout& layout : plan.profile.roles) {
       std::vector<int> homes = HomesOf(layout);
       contested_.insert(homes.begin(), std::prev(homes.end()));
@@ -76,11 +82,8 @@ class AssignmentCheck {
 
   Family FamilyOf(size_t tensor) const {
     Family family = {tensor};
-    for (size_t other = 0; other < users_.size(); ++other) {
-      const bool is_kin = At(tensor).next_of == static_cast<int>(other) ||
-                          At(other).next_of == static_cast<int>(tensor);
-      if (is_kin) family.push_back(other);
-    }
+    const auto kin = kin_.find(tensor);
+    if (kin != kin_.end()) family.insert(family.end(), kin->second.begin(), kin->second.end());
     return family;
   }
 
@@ -302,6 +305,7 @@ class AssignmentCheck {
   const Plan& plan_;
   const std::vector<Users> users_;
   std::vector<int64_t> levels_;              // by operator
+  std::map<size_t, std::set<size_t>> kin_;   // by tensor: its state, its next values
   std::map<size_t, std::set<size_t>> gone_;  // by tensor
   std::set<int> contested_;                  // memories that may lack room, but the tile memory
   std::map<int, std::vector<Line>> lines_;   // by memory

@@ -36,10 +36,35 @@ std::vector<int64_t> OffChipBytes(const Plan& plan) {
   return bytes;
 }
 
+// For each subgraph, the highest byte, plus one, of all buffers that live at any of its steps,
+// including guards. The steps of a subgraph begin where those of the one before end.
+std::vector<int64_t> HighestBytes(const Plan& plan, const std::vector<problem::Lifespan>& steps) {
+  std::vector<int64_t> highest(steps.size(), 0);
+  const std::vector<problem::Guard> guards = problem::GuardsOf(plan.problem);
+  for (size_t i = 0; i < plan.problem.buffers.size(); ++i) {
+    const int64_t guard = guards.empty() ? 0 : guards[i].after;
+    const int64_t end = plan.allocation.offsets[i] + plan.problem.buffers[i].size + guard;
+    for (const problem::Lifespan& life : plan.problem.buffers[i].lifespans) {
+      auto there = std::partition_point(steps.begin(), steps.end(), [&](const auto& subgraph) {
+        return subgraph.upper <= life.lower;
+      });
+      for (; there != steps.end() && there->lower < life.upper; ++there) {
+        int64_t& here = highest[static_cast<size_t>(there - steps.begin())];
+        here = std::max(here, end);
+      }
+    }
+  }
+  return highest;
+}
+
 class MetricsCheck {
  public:
   MetricsCheck(const Plan& plan, const Derivation& derivation, Findings& findings)
-      : plan_(plan), derivation_(derivation), findings_(findings), off_chip_(OffChipBytes(plan)) {}
+      : plan_(plan),
+        derivation_(derivation),
+        findings_(findings),
+        off_chip_(OffChipBytes(plan)),
+        peaks_(HighestBytes(plan, derivation.trace.subgraph_steps)) {}
 
   void Run() {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) CheckSubgraph(i);
@@ -76,7 +101,7 @@ class MetricsCheck {
   void CheckSubgraph(size_t i) {
     const Metrics& metrics = plan_.subgraphs[i].metrics;
     Metrics cost = derivation_.costs[i];
-    cost.peak_bytes = PeakDuring(derivation_.trace.subgraph_steps[i]);
+    cost.peak_bytes = peaks_[i];
     cost.off_chip_peak_bytes = off_chip_[i];
     const std::string where = fmt::format("subgraph {}", i);
     for (const MetricField& field : kMetricFields) {
@@ -127,22 +152,6 @@ class MetricsCheck {
   static int64_t PartOf(const std::map<std::string, int64_t>& parts, const std::string& cause) {
     const auto part = parts.find(cause);
     return part == parts.end() ? 0 : part->second;
-  }
-
-  // The highest byte, plus one, of all buffers that live at any of those steps, including guards.
-  int64_t PeakDuring(const problem::Lifespan& steps) const {
-    const std::vector<problem::Guard> guards = problem::GuardsOf(plan_.problem);
-    int64_t peak = 0;
-    for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
-      const problem::Buffer& buffer = plan_.problem.buffers[i];
-      const bool there = std::any_of(
-          buffer.lifespans.begin(), buffer.lifespans.end(),
-          [&](const auto& life) { return life.lower < steps.upper && steps.lower < life.upper; });
-      if (!there) continue;
-      const int64_t guard = guards.empty() ? 0 : guards[i].after;
-      peak = std::max(peak, plan_.allocation.offsets[i] + buffer.size + guard);
-    }
-    return peak;
   }
 
   // The highest byte, plus one, of each home, added.
@@ -265,7 +274,8 @@ class MetricsCheck {
   const Plan& plan_;
   const Derivation& derivation_;
   Findings& findings_;
-  const std::vector<int64_t> off_chip_;  // by subgraph
+  const std::vector<int64_t> off_chip_;  // by subgraph, as the next one
+  const std::vector<int64_t> peaks_;
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include "tessera/search/cost/late_constants.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "tessera/base/saturating.h"
 #include "tessera/encoder/program/engine_choice.h"
@@ -64,20 +65,42 @@ class LateConstants {
       reads_all_.push_back(static_cast<char>(coverage.ReadsAndMakesAll(op)));
       counts_.push_back(static_cast<char>(NeedsAllConstants(graph, OpAt(op)) &&
                                           !encoder::program::RunsOnHost(graph, profile, OpAt(op))));
+      if (counts_.back() == 0) continue;
+      for (const int constant : OpAt(op).weights) ListConstant(constant);
     }
   }
 
   int64_t Find() {
     const graph::Interval interval = coverage_.Whole().interval;
+    std::vector<int64_t> all(profile_.memories.size(), 0);
+    for (const auto& [tensor, constant] : constants_)
+      base::Accumulate(all[static_cast<size_t>(constant.home)], constant.bytes);
+    const int64_t most = CyclesToMove(all);
     int64_t latency = 0;
-    for (int op = interval.first; op <= interval.last; ++op) {
+    for (const int64_t pass : passes_) base::Accumulate(latency, pass);
+    for (int op = interval.first; op <= interval.last && most > 0; ++op) {
       if (!ReadsAll(op) || counts_[Slot(op)] == 0) continue;
-      latency = std::max(latency, base::SaturatingAdd(CyclesBefore(op), CyclesOfLate(op)));
+      const int64_t before = CyclesBefore(op);
+      if (base::SaturatingAdd(before, most) <= latency) continue;
+      latency = std::max(latency, base::SaturatingAdd(before, CyclesOfLate(op)));
     }
     return latency;
   }
 
  private:
+  struct Constant {
+    int home = 0;
+    int64_t bytes = 0;   // without the tables that are stored with it: K slices come without them
+    int taken_for = -1;  // the last operator for which it was counted
+  };
+
+  void ListConstant(int tensor) {
+    constants_.try_emplace(
+        tensor,
+        Constant{encoder::program::HomeOf(graph_, profile_, tensor, base::TensorRole::kConstant),
+                 encoder::program::ConstantBytes(graph_, profile_, tensor, {})});
+  }
+
   const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
   size_t Slot(int op) const { return static_cast<size_t>(op - coverage_.Whole().interval.first); }
   bool ReadsAll(int op) const { return reads_all_[Slot(op)] != 0; }
@@ -115,24 +138,26 @@ class LateConstants {
     return cycles;
   }
 
-  // The time in which the port of some home moves what the tile memory cannot hold. Tables that are
-  // stored with a constant do not count: K slices come without them.
   int64_t CyclesOfLate(int op) {
-    std::set<int> constants;
+    std::vector<int64_t> bytes(profile_.memories.size(), 0);
     for (Begin(op); !open_.empty();) {
       const int reached = Take();
       const graph::Operator& facts = OpAt(reached);
-      if (counts_[Slot(reached)] != 0) constants.insert(facts.weights.begin(), facts.weights.end());
+      for (const int tensor : facts.weights) {
+        if (counts_[Slot(reached)] == 0) break;
+        Constant& constant = constants_.at(tensor);
+        if (std::exchange(constant.taken_for, op) != op)
+          base::Accumulate(bytes[static_cast<size_t>(constant.home)], constant.bytes);
+      }
       for (const int reader : usages_[static_cast<size_t>(facts.outputs.front())].consumers)
         if (coverage_.Inside(reader) && ReadsAll(reader)) Reach(reader);
     }
-    std::vector<int64_t> bytes(profile_.memories.size(), 0);
-    for (const int constant : constants) {
-      const int home =
-          encoder::program::HomeOf(graph_, profile_, constant, base::TensorRole::kConstant);
-      base::Accumulate(bytes[static_cast<size_t>(home)],
-                       encoder::program::ConstantBytes(graph_, profile_, constant, {}));
-    }
+    return CyclesToMove(bytes);
+  }
+
+  // The time in which the port of some home moves what the tile memory cannot hold. `bytes`: by
+  // home.
+  int64_t CyclesToMove(std::span<const int64_t> bytes) const {
     const auto here = static_cast<size_t>(profile_.tile_memory);
     int64_t cycles = 0;
     for (size_t home = 0; home < bytes.size(); ++home) {
@@ -151,6 +176,7 @@ class LateConstants {
   std::span<const int64_t> passes_;
   std::vector<char> reads_all_;  // parallel to the interval's operators, as the next ones
   std::vector<char> counts_;     // whether its constants count
+  std::unordered_map<int, Constant> constants_;  // by tensor: those of operators that count
   std::vector<char> reached_;
   std::vector<int> open_;
 };

@@ -318,7 +318,7 @@ void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   metrics_.latency_cycles = in_turn;
   if (scope_ == Scope::kAnyCut) {
     metrics_.latency_cycles =
-        std::max(in_turn, LatencyWithLateConstants(graph_, profile_, usages_, coverage_, passes));
+        LatencyWithLateConstants(graph_, profile_, usages_, coverage_, passes);
   }
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;

@@ -21,26 +21,37 @@ namespace {
 
 using problem::Bytes;
 
-// One past the highest byte of all buffers that live while the subgraph runs, guards included.
-Bytes PeakDuring(const placement::JointPlacement& joint, int subgraph) {
+// For each subgraph, one past the highest byte of all buffers that live between its first step and
+// its last, guards included.
+std::vector<Bytes> PeaksOf(const placement::JointPlacement& joint, size_t subgraphs) {
+  const problem::Problem& problem = joint.program.problem;
+  const std::vector<problem::Guard> guards = problem::GuardsOf(problem);
   const auto& steps = joint.program.steps;
-  const auto of_subgraph = [subgraph](const encoder::program::StepUse& step) {
-    return step.subgraph == subgraph;
-  };
-  const auto first = std::find_if(steps.begin(), steps.end(), of_subgraph) - steps.begin();
-  const auto end = steps.rend() - std::find_if(steps.rbegin(), steps.rend(), of_subgraph);
-  const std::vector<problem::Guard> guards = problem::GuardsOf(joint.program.problem);
-  Bytes peak = 0;
-  for (size_t i = 0; i < joint.program.problem.buffers.size(); ++i) {
-    const problem::Buffer& buffer = joint.program.problem.buffers[i];
-    const bool lives =
-        std::any_of(buffer.lifespans.begin(), buffer.lifespans.end(),
-                    [&](const auto& life) { return life.lower < end && first < life.upper; });
-    if (!lives) continue;
-    const Bytes guard = guards.empty() ? 0 : guards[i].after;
-    peak = std::max(peak, joint.result.allocation->offsets[i] + buffer.size + guard);
+  std::vector<Bytes> at_step(steps.size());
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const problem::Buffer& buffer = problem.buffers[i];
+    const Bytes end =
+        joint.result.allocation->offsets[i] + buffer.size + (guards.empty() ? 0 : guards[i].after);
+    for (const problem::Lifespan& life : buffer.lifespans) {
+      for (auto step = static_cast<size_t>(life.lower); step < static_cast<size_t>(life.upper);
+           ++step)
+        at_step[step] = std::max(at_step[step], end);
+    }
   }
-  return peak;
+  std::vector<problem::Lifespan> spans(subgraphs);
+  for (size_t step = 0; step < steps.size(); ++step) {
+    if (steps[step].subgraph < 0) continue;
+    problem::Lifespan& span = spans[static_cast<size_t>(steps[step].subgraph)];
+    if (span.upper == 0) span.lower = static_cast<problem::Step>(step);
+    span.upper = static_cast<problem::Step>(step) + 1;
+  }
+  std::vector<Bytes> peaks;
+  for (const problem::Lifespan& span : spans) {
+    peaks.push_back(span.upper == 0 ? 0
+                                    : *std::max_element(at_step.begin() + span.lower,
+                                                        at_step.begin() + span.upper));
+  }
+  return peaks;
 }
 
 // The costs of a choice with all their parts.
@@ -114,9 +125,10 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
   plan.kept = std::move(kept);
   const std::vector<Bytes> off_chip =
       cost::OffChipPeaksOf(context.graph, context.profile, plan.subgraphs, plan.kept);
+  const std::vector<Bytes> peaks = PeaksOf(joint, plan.subgraphs.size());
   for (size_t s = 0; s < plan.subgraphs.size(); ++s) {
     plan::Metrics& metrics = plan.subgraphs[s].metrics;
-    metrics.peak_bytes = PeakDuring(joint, static_cast<int>(s));
+    metrics.peak_bytes = peaks[s];
     metrics.off_chip_peak_bytes = off_chip[s];
     plan::Accumulate(plan.totals, metrics);
   }

@@ -18,10 +18,15 @@ OrderLattice::OrderLattice(std::vector<orders::Order> orders, std::vector<Kind> 
     : orders_(std::move(orders)), kinds_(std::move(kinds)), cut_at_(orders_.size()) {
   kinds_.resize(orders_.size());
   const size_t operators = orders_.front().size();
-  std::vector<std::vector<bool>> done(orders_.size(), std::vector<bool>(operators));
+  constexpr size_t kBits = 64;
+  std::vector<std::vector<uint64_t>> done(orders_.size(),
+                                          std::vector<uint64_t>(operators / kBits + 1));
   for (size_t position = 0; position <= operators; ++position) {
     for (size_t i = 0; i < orders_.size(); ++i) {
-      if (position > 0) done[i][static_cast<size_t>(orders_[i][position - 1])] = true;
+      if (position > 0) {
+        const auto op = static_cast<size_t>(orders_[i][position - 1]);
+        done[i][op / kBits] |= uint64_t{1} << op % kBits;
+      }
       const bool at_an_end = position == 0 || position == operators;
       const auto [cut, fresh] =
           numbers_.try_emplace(Done(at_an_end ? Kind() : kinds_[i], done[i]), cuts_);

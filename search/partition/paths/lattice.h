@@ -49,9 +49,8 @@ class OrderLattice {
   }
 
  private:
-  using Done =
-      // of which kind and operators; without a kind at both ends
-      std::pair<Kind, std::vector<bool>>;
+  // The kind of the order, none at both ends, and the operators before the cut, a bit each.
+  using Done = std::pair<Kind, std::vector<uint64_t>>;
 
   std::vector<orders::Order> orders_;
   std::vector<Kind> kinds_;
