@@ -46,6 +46,7 @@ std::vector<Bytes> PeaksOf(const placement::JointPlacement& joint, size_t subgra
     span.upper = static_cast<problem::Step>(step) + 1;
   }
   std::vector<Bytes> peaks;
+  peaks.reserve(subgraphs);
   for (const problem::Lifespan& span : spans) {
     peaks.push_back(span.upper == 0 ? 0
                                     : *std::max_element(at_step.begin() + span.lower,
