@@ -9,6 +9,11 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/partition_paths.h"
 
+// The arcs through which paths lead (partition_paths.cc): the intervals that their lower bounds of
+// memory leave open, each with the sets of boundary tensors that it may keep. Limits leave those
+// arcs that are on some path of which the least sums keep them:
+//
+//     start --- least --> [ arc: least ] --- least --> end      is the sum within the limits?
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
