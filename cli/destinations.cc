@@ -37,10 +37,8 @@ std::string Words(std::string_view option, const std::string& path) {
 std::string FormatSuffixOf(const std::string& path) {
   std::string suffix = base::SuffixOf(path);
   if (!suffix.empty()) return suffix;
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  const bool is_stream = path.starts_with("/dev/") || std::filesystem::is_fifo(status) ||
-                         std::filesystem::is_character_file(status);
+  const base::Expected<base::OutputPlace> place = base::FindPlace(path);
+  const bool is_stream = place && place->kind != base::OutputPlace::Kind::kFile;
   return is_stream ? ".json" : "";
 }
 
