@@ -121,11 +121,11 @@ std::optional<std::string> FindOverfullHome(const Plan& plan) {
 }
 
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
-                                          int64_t room) {
+                                          int64_t room, int64_t end) {
   const std::vector<std::optional<Box>> needed = FindNeeded(plan.network, users);
   for (int op = 0; op < static_cast<int>(plan.network.operators.size()); ++op) {
     if (!IsSurelyNeeded(plan.network, users, needed, op)) continue;
-    if (auto why = FindUnservedOperator(plan, op, needed)) return why;
+    if (auto why = FindUnservedOperator(plan, op, end, needed)) return why;
     const int result = plan.network.operators[static_cast<size_t>(op)].outputs.front();
     const int64_t bytes = NeedAnywhere(plan, users, op, needed[static_cast<size_t>(result)]);
     if (bytes > room) {

@@ -43,14 +43,16 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 std::optional<std::string> FindOverfullHome(const Plan& plan);
 
 // The same, because in no mode the banks of the tile memory can hold what the operator reads and
-// what it writes (unserved.cc). Its result must be needed. `needed`: as FindNeeded.
-std::optional<std::string> FindUnservedOperator(const Plan& plan, int op,
+// what it writes (unserved.cc). Its result must be needed. `end`: no buffer lies behind this byte.
+// `needed`: as FindNeeded.
+std::optional<std::string> FindUnservedOperator(const Plan& plan, int op, int64_t end,
                                                 const std::vector<std::optional<Box>>& needed);
 
 // The same, if that holds of an operator, an operator's smallest part does not fit, or the minimum
-// work or traffic exceeds a limit. `room`: bytes of the tile memory that may be used.
+// work or traffic exceeds a limit. `room`: bytes of the tile memory that may be used, all below
+// byte `end`.
 std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Users>& users,
-                                          int64_t room);
+                                          int64_t room, int64_t end);
 
 // The same, from the sets of operators that may be done before and after a subgraph with some
 // operator, if no such subgraph has room (around_operator.cc). `most_work`: operators times tensors

@@ -197,7 +197,7 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
     return {std::nullopt, "the network is beyond what an independent check goes through"};
   const Bytes room = RoomOf(question);
   const std::vector<Users> users = FindUsers(question.network);
-  auto why = FindImpossible(question, users, FreeRoomOf(question));
+  auto why = FindImpossible(question, users, FreeRoomOf(question), room);
   constexpr int64_t kOfOneConfig = 3'200;  // a step of it is much less than a configuration
   if (!why) {
     why = FindNoRoomAround(question, users, room, base::SaturatingMul(effort.work, kOfOneConfig),
@@ -239,7 +239,9 @@ std::string FindQuickArgument(const Plan& asked) {
     AssignHomes(question);
     if (auto why = FindOverfullHome(question)) return *std::move(why);
     if (!IsSound(question)) return "";
-    return FindImpossible(question, FindUsers(question.network), FreeRoomOf(question)).value_or("");
+    return FindImpossible(question, FindUsers(question.network), FreeRoomOf(question),
+                          RoomOf(question))
+        .value_or("");
   } catch (const std::bad_alloc&) {
     return "";
   }

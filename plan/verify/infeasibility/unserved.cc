@@ -42,13 +42,15 @@ bool IsPermittedInSomeMode(const hw_profiles::Memory& memory, size_t bank,
   });
 }
 
-// Whether some bank lets the engine do this in the mode, and others do the opposite in some mode.
+// Whether some bank that begins below `end` lets the engine do this in the mode, and others do the
+// opposite in some mode.
 bool HasBank(const hw_profiles::Memory& memory, const problem::Mode& mode, problem::AccessKind kind,
-             const std::string& engine) {
+             const std::string& engine, int64_t end) {
   const problem::AccessKind opposite =
       kind == problem::AccessKind::kRead ? problem::AccessKind::kWrite : problem::AccessKind::kRead;
   for (size_t bank = 0; bank < memory.banks.size(); ++bank) {
-    if (Permits(mode.banks[bank], kind, &engine) && IsPermittedInSomeMode(memory, bank, opposite))
+    if (memory.banks[bank].range.begin < end && Permits(mode.banks[bank], kind, &engine) &&
+        IsPermittedInSomeMode(memory, bank, opposite))
       return true;
   }
   return false;
@@ -62,7 +64,7 @@ bool HasSplitK(const hw_profiles::Profile& profile) {
 
 }  // namespace
 
-std::optional<std::string> FindUnservedOperator(const Plan& plan, int op,
+std::optional<std::string> FindUnservedOperator(const Plan& plan, int op, int64_t end,
                                                 const std::vector<std::optional<Box>>& needed) {
   const hw_profiles::Profile& profile = plan.profile;
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
@@ -81,15 +83,17 @@ std::optional<std::string> FindUnservedOperator(const Plan& plan, int op,
                      HomeOf(plan, operand) != profile.tile_memory && !HasSplitK(profile);
   const bool is_served =
       std::any_of(memory.modes.begin(), memory.modes.end(), [&](const problem::Mode& mode) {
-        return HasBank(memory, mode, problem::AccessKind::kWrite, engine->name) &&
-               (!reads || HasBank(memory, mode, problem::AccessKind::kRead, engine->name));
+        return HasBank(memory, mode, problem::AccessKind::kWrite, engine->name, end) &&
+               (!reads || HasBank(memory, mode, problem::AccessKind::kRead, engine->name, end));
       });
   if (is_served) return std::nullopt;
   return fmt::format(
       "no mode of '{}' serves operator '{}': in none can '{}' {}write a bank that can be read in "
-      "some mode",
+      "some mode{}",
       memory.name, facts.id, engine->name,
-      reads ? "read a bank that can be written in some mode and " : "");
+      reads ? "read a bank that can be written in some mode and " : "",
+      end < memory.capacity_bytes ? fmt::format(", of the banks that begin below byte {}", end)
+                                  : "");
 }
 
 }  // namespace tessera::plan::verify::infeasibility

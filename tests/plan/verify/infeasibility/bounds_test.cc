@@ -193,14 +193,14 @@ TEST(Impossible, IsNoOperatorOfWhichNothingIsNeeded) {
   question.network.operators = {a, b};
   question.profile = SmallProfile();
   verify::AssignHomes(question);
-  EXPECT_EQ(
-      verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
-      std::nullopt);
+  EXPECT_EQ(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network),
+                                                  300, 300),
+            std::nullopt);
   question.network.operators.back().window.pad_low = {0, 0};
   question.network.operators.back().window.pad_high = {0, 0};
-  EXPECT_NE(
-      verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), 300),
-      std::nullopt);
+  EXPECT_NE(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network),
+                                                  300, 300),
+            std::nullopt);
 }
 
 // Tiles of one element where possible need least.
@@ -403,10 +403,10 @@ TEST(FindImpossible, SeesTheNeedOfTheMiddle) {
   EXPECT_GT(need, 4 * 25 * 25);
   EXPECT_LE(need, 4 * 25 * 25 + 1000);
   const Plan question = QuestionAbout(Dilated(66));
-  EXPECT_THAT(
-      verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network), need - 1)
-          .value_or(""),
-      testing::HasSubstr("operator 'conv' needs "));
+  EXPECT_THAT(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network),
+                                                    need - 1, need - 1)
+                  .value_or(""),
+              testing::HasSubstr("operator 'conv' needs "));
 }
 
 // A smaller result may be made of other elements alone.
