@@ -105,6 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "plan faults/two_maps.yaml --hw faults/two_maps.hw.yaml"
                  " --limit off_chip_bytes=7047",
                  20, "off_chip_bytes is 7048 at least"},
+        Reported{"ALimitThatLeavesABankOut",
+                 "plan examples/networks/event_detector.yaml --hw"
+                 " hw_profiles/three_bank_two_mode.yaml --limit peak=260912",
+                 20, "of the banks that begin below byte 260912"},
         Reported{"LimitsThatOneTileKeeps",
                  "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
                  " --limit peak=53856,latency=63663",

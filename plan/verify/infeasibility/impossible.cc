@@ -130,7 +130,8 @@ std::optional<std::string> FindImpossible(const Plan& plan, const std::vector<Us
     const int64_t bytes = NeedAnywhere(plan, users, op, needed[static_cast<size_t>(result)]);
     if (bytes > room) {
       return fmt::format(
-          "operator '{}' needs {} bytes of the tile memory in every subgraph, and {} may be used",
+          "operator '{}' fits in no subgraph: each needs {} bytes of the tile memory, {} may be "
+          "used",
           plan.network.operators[static_cast<size_t>(op)].id, bytes, room);
     }
   }

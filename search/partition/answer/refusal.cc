@@ -73,12 +73,20 @@ class Explanation {
     if (!absence_.HasPath(false)) return WithoutPath();
     if (!absence_.HasPath(true))
       return NamingLimits(AmongTried(coverage_, DescribeLimits(Within())));
-    const bool has_limits = !context_.scale.Objective().limits.empty();
-    PartitionResult undecided = Unknown(DescribeUndecided());
-    return NamingBlocked(has_limits ? NamingLimits(std::move(undecided)) : std::move(undecided));
+    return NamingAll(Unknown(DescribeUndecided()));
+  }
+
+  PartitionResult ExplainBy(std::string argument) const {
+    if (const std::optional<int> op = absence_.FindRefused()) return Unsupported(*op);
+    return NamingAll(Infeasible(std::move(argument)));
   }
 
  private:
+  PartitionResult NamingAll(PartitionResult result) const {
+    const bool has_limits = !context_.scale.Objective().limits.empty();
+    return NamingBlocked(has_limits ? NamingLimits(std::move(result)) : std::move(result));
+  }
+
   // Without a plan layer by layer, the first plan takes a search.
   PartitionResult Stopped() const {
     std::string reason = "the search was stopped before a plan was found";
@@ -306,6 +314,13 @@ PartitionResult ExplainAbsence(const choices::SearchContext& context,
                                const paths::PathSearch& paths, const LowerBounds& lower_bounds,
                                Telling telling) {
   return Explanation(context, paths, lower_bounds, telling).Explain();
+}
+
+PartitionResult ExplainArgument(const choices::SearchContext& context,
+                                const paths::PathSearch& paths, const LowerBounds& lower_bounds,
+                                std::string argument) {
+  return Explanation(context, paths, lower_bounds, Telling::kObstacle)
+      .ExplainBy(std::move(argument));
 }
 
 }  // namespace tessera::search::partition::answer

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "tessera/search/partition/answer/options_and_result.h"
@@ -28,6 +29,12 @@ enum class Telling : uint8_t { kVerdict, kObstacle };
 PartitionResult ExplainAbsence(const choices::SearchContext& context,
                                const paths::PathSearch& paths, const LowerBounds& lower_bounds,
                                Telling telling = Telling::kObstacle);
+
+// The same, if an argument of the independent checker is already known, in words: kInfeasible for
+// that reason, or kUnsupported.
+PartitionResult ExplainArgument(const choices::SearchContext& context,
+                                const paths::PathSearch& paths, const LowerBounds& lower_bounds,
+                                std::string argument);
 
 // Finds the constraints that are responsible if no plan satisfies all of them.
 

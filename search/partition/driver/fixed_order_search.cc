@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -347,6 +349,15 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   if (paths.IsCutShort()) paths.DecideShortestInHaste();
   Attempts attempts(network, lower_bounds, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
+  if (!attempts.HasPlan() && constraints.IsEmpty()) {
+    std::string why = plan::verify::infeasibility::FindQuickArgument(
+        answer::QuestionOf(context.graph, context.profile, options));
+    if (!why.empty()) {
+      found.result = answer::ExplainArgument(context, paths, lower_bounds, std::move(why));
+      found.whatever_the_order = true;
+      return found;
+    }
+  }
   paths.FindBounds();
   if (auto fault = attempts.Run(options.effort * kCompletion)) return base::Unexpected(*fault);
   if (!knows_singles && !attempts.HasPlan() && paths.IsCutShort()) {
