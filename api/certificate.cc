@@ -9,6 +9,7 @@
 
 #include "tessera/api/calls.h"
 #include "tessera/api/content.h"
+#include "tessera/base/files.h"
 
 namespace tessera::api {
 namespace {
@@ -110,7 +111,7 @@ Result<Certificate> Certificate::FromFiles(
 
 Result<Done> Certificate::Save(const std::string& folder) const {
   return api::Guarded([&]() -> Result<Done> {
-    const auto written = api::parts::WriteCertificate(folder, api::FilesOf(*content_));
+    const auto written = base::WriteInto(folder, api::FilesOf(*content_));
     if (!written) return api::BadInput(written.error());
     return Done{};
   });

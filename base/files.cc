@@ -235,6 +235,36 @@ int FindObstacle(const OutputPlace& place) {
   return is_open(folder, W_OK | X_OK) ? 0 : errno;
 }
 
+// Folders that were made for outputs. They are removed, if empty, unless Keep is called.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+  ~MadeFolders() {
+    std::error_code ignored;
+    for (; !made_.empty(); made_.pop_back()) std::filesystem::remove(made_.back(), ignored);
+  }
+
+  // Makes the folder, and before it those above it, where they are missing.
+  Expected<void> Make(const std::filesystem::path& folder) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) return {};
+    if (folder.has_relative_path() && folder.parent_path() != folder) {
+      if (auto above = Make(FolderOf(folder)); !above) return above;
+    }
+    if (std::filesystem::create_directory(folder, error)) made_.push_back(folder);
+    if (!error) return {};
+    return tl::unexpected(
+        FileFault(folder.string(), "cannot make this folder: " + error.message()));
+  }
+
+  void Keep() { made_.clear(); }
+
+ private:
+  std::vector<std::filesystem::path> made_;  // outer folders first
+};
+
 }  // namespace
 
 Expected<std::string> ReadInput(const std::string& path) {
@@ -278,6 +308,21 @@ Expected<void> WriteTogether(std::span<const Output> outputs) {
   for (Draft& draft : drafts) {
     if (Expected<void> moved = draft.Commit(); !moved) return moved;
   }
+  return {};
+}
+
+Expected<void> WriteInto(const std::string& folder, std::span<const Output> outputs) {
+  MadeFolders folders;
+  if (auto made = folders.Make(folder); !made) return made;
+  std::vector<Output> placed;
+  placed.reserve(outputs.size());
+  for (const Output& output : outputs) {
+    const std::filesystem::path path = std::filesystem::path(folder) / output.path;
+    if (auto made = folders.Make(FolderOf(path)); !made) return made;
+    placed.push_back({path.string(), output.content});
+  }
+  if (auto written = WriteTogether(placed); !written) return written;
+  folders.Keep();
   return {};
 }
 

@@ -50,6 +50,10 @@ Expected<void> WriteOne(const Output& output);
 // The same for files that are only useful together: all are written, or none is renamed.
 Expected<void> WriteTogether(std::span<const Output> outputs);
 
+// The same for files in a folder, by their paths in it. Missing folders are made, and removed again
+// if writing fails.
+Expected<void> WriteInto(const std::string& folder, std::span<const Output> outputs);
+
 // "out" of "out/plan.json", "." of "plan.json".
 std::filesystem::path FolderOf(const std::filesystem::path& path);
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tessera/api/parts/certificate.h"
+#include "tessera/base/files.h"
 #include "tessera/cli/console.h"
 #include "tessera/problem/proof/certificate.h"
 #include "tessera/search/partition/answer/refusal.h"
@@ -43,7 +44,7 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
     return ExitCode::kAnswer;
   }
   const HeldInterrupts held;
-  if (const auto written = api::parts::WriteCertificate(folder_, made.files); !written) {
+  if (const auto written = base::WriteInto(folder_, made.files); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }
@@ -78,7 +79,7 @@ ExitCode RefutationWriter::Write(Console& console, Destinations& files, const gr
   const base::Expected<api::parts::CertificateFiles> made =
       api::parts::CertifyRefutation(question, *result.refutation);
   const base::Expected<void> written =
-      made ? api::parts::WriteCertificate(folder_, *made) : base::Unexpected(made.error());
+      made ? base::WriteInto(folder_, *made) : base::Unexpected(made.error());
   if (!written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;

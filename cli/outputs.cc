@@ -307,16 +307,14 @@ void ProblemDump::AddTo(Destinations& files) const {
 ExitCode ProblemDump::Write(Console& console, Destinations& files,
                             const Recording& recording) const {
   if (recording.Heard() == nullptr) return ExitCode::kAnswer;
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);  // writing says what is wrong, if anything
   std::vector<base::Output> outputs;
   for (const Recorder::RecordedProblem& question : recording.Heard()->Questions()) {
-    const std::string name = fmt::format("{:03}-{}-{}.json", outputs.size(),
-                                         FileNamePart(question.name), question.buffers);
-    outputs.push_back({(std::filesystem::path(folder_) / name).string(), question.text});
+    outputs.push_back({fmt::format("{:03}-{}-{}.json", outputs.size(), FileNamePart(question.name),
+                                   question.buffers),
+                       question.text});
   }
   const HeldInterrupts held;
-  if (const auto written = base::WriteTogether(outputs); !written) {
+  if (const auto written = base::WriteInto(folder_, outputs); !written) {
     console.Refuse(written.error());
     return ExitCode::kCannotWrite;
   }

@@ -41,16 +41,6 @@ std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem,
 // The folder of the proof with that number, from 1.
 std::string PlacementFolder(size_t number) { return fmt::format("placement-{}", number); }
 
-base::Expected<void> MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return {};
-  base::Diagnostic fault;
-  fault.file = folder;
-  fault.message = "cannot make this folder: " + error.message();
-  return base::Unexpected(std::move(fault));
-}
-
 base::Expected<void> ReadInto(CertificateFiles& files, const std::string& folder,
                               std::string name) {
   base::Expected<std::string> text = base::ReadInput(PathIn(folder, name));
@@ -127,16 +117,6 @@ base::Expected<CertificateFiles> CertifyRefutation(const plan::Plan& question,
   fault.message = fmt::format("the certificate has {} bytes", bytes);
   fault.expected = fmt::format("{} at most", kMostBytes);
   return base::Unexpected(std::move(fault));
-}
-
-base::Expected<void> WriteCertificate(const std::string& folder, const CertificateFiles& files) {
-  std::vector<base::Output> outputs;
-  for (const base::Output& file : files) {
-    outputs.push_back({PathIn(folder, file.path), file.content});
-    const std::string parent = std::filesystem::path(outputs.back().path).parent_path().string();
-    if (auto made = MakeFolder(parent); !made) return made;
-  }
-  return base::WriteTogether(outputs);
 }
 
 base::Expected<CertificateFiles> ReadCertificate(const std::string& folder) {

@@ -56,9 +56,6 @@ ProblemCertificate CertifyProblem(const problem::files::ProblemDocument& documen
 base::Expected<CertificateFiles> CertifyRefutation(
     const plan::Plan& question, const plan::verify::infeasibility::Refutation& refutation);
 
-// Writes all files into the folder, which is made, or none of them.
-base::Expected<void> WriteCertificate(const std::string& folder, const CertificateFiles& files);
-
 base::Expected<CertificateFiles> ReadCertificate(const std::string& folder);
 
 // Whether it is about a network.

@@ -197,6 +197,14 @@ TEST_F(FilesTest, ADumpThatFailsLosesNoPlan) {
   EXPECT_EQ(Run({"check", "plan.json"}).exit_code, 0);
 }
 
+TEST_F(FilesTest, FoldersThatAreMadeForNothingAreRemoved) {
+  std::filesystem::create_directory(Folder() / "old");
+  for (const std::string folder : {"new/asked", "old", "old/asked"})
+    EXPECT_EQ(Shell("ulimit -f 0; $P --dump-problems " + folder + " > /dev/null 2> /dev/null"), 74);
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "new"));
+  EXPECT_TRUE(std::filesystem::is_empty(Folder() / "old"));
+}
+
 TEST_F(FilesTest, AReplacedFileKeepsItsModeAndANewOneFollowsTheUmask) {
   Write("old.json", "old");
   std::filesystem::permissions(Folder() / "old.json", std::filesystem::perms(0640));
