@@ -40,16 +40,21 @@ std::vector<Usage> UsagesOf(const Graph& graph) {
   return usages;
 }
 
+base::TensorRole OuterRoleOf(const Tensor& tensor) {
+  if (tensor.constant) return base::TensorRole::kConstant;
+  if (tensor.state || tensor.next_of >= 0) return base::TensorRole::kState;
+  if (tensor.network_input) return base::TensorRole::kNetworkInput;
+  if (tensor.network_output) return base::TensorRole::kNetworkOutput;
+  return base::TensorRole::kBoundary;
+}
+
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval) {
-  const Tensor& t = graph.tensors[static_cast<size_t>(tensor)];
-  if (t.constant) return base::TensorRole::kConstant;
-  if (t.state || t.next_of >= 0) return base::TensorRole::kState;
-  if (t.network_input) return base::TensorRole::kNetworkInput;
-  if (t.network_output) return base::TensorRole::kNetworkOutput;
+  const base::TensorRole outer = OuterRoleOf(graph.tensors[static_cast<size_t>(tensor)]);
+  if (outer != base::TensorRole::kBoundary) return outer;
   const auto inside = [interval](int op) { return interval.first <= op && op <= interval.last; };
   const bool stays =
       inside(usage.producer) && std::all_of(usage.consumers.begin(), usage.consumers.end(), inside);
-  return stays ? base::TensorRole::kFeature : base::TensorRole::kBoundary;
+  return stays ? base::TensorRole::kFeature : outer;
 }
 
 }  // namespace tessera::graph

@@ -90,9 +90,12 @@ struct Usage {
 };
 std::vector<Usage> UsagesOf(const Graph& graph);
 
-// The role of a tensor if `interval` is one subgraph. Constants, state, network inputs and outputs
-// keep their role, and a state's next value has the state's. A tensor that is made and read only
-// inside is a feature. Any other is a boundary tensor.
+// The role of a tensor outside the subgraph that makes it: that of a constant, a state (also of its
+// next value), a network input or output, or else of a boundary tensor.
+base::TensorRole OuterRoleOf(const Tensor& tensor);
+
+// The role of a tensor if `interval` is one subgraph: its outer role, but a boundary tensor that is
+// made and read only inside is a feature.
 base::TensorRole RoleIn(const Graph& graph, const Usage& usage, int tensor, Interval interval);
 
 inline const Shape& ShapeOf(const Graph& graph, int tensor) {

@@ -74,7 +74,7 @@ RoomLowerBound::RoomLowerBound(const graph::Graph& graph, const std::vector<grap
 // last reader.
 void RoomLowerBound::AddWholes(const std::vector<graph::Usage>& usages) {
   const graph::Interval& interval = uses_->interval;
-  for (int index = 0; index < static_cast<int>(graph_->tensors.size()); ++index) {
+  for (const int index : MayBeHeldInTileMemory(*graph_, *profile_, uses_->kept)) {
     const graph::Tensor& tensor = graph_->tensors[IndexOf(index)];
     const graph::Usage& usage = usages[IndexOf(index)];
     const base::TensorRole role = graph::RoleIn(*graph_, usage, index, interval);

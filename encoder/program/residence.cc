@@ -272,6 +272,24 @@ bool IsHeldInTileMemory(const graph::Graph& graph, const Profile& profile,
   return role == TensorRole::kBoundary && std::binary_search(kept.begin(), kept.end(), tensor);
 }
 
+std::vector<int> MayBeHeldInTileMemory(const graph::Graph& graph, const Profile& profile,
+                                       const std::vector<int>& kept) {
+  std::vector<char> is_home(profile.roles.size());
+  for (size_t role = 0; role < is_home.size(); ++role) {
+    is_home[role] = static_cast<TensorRole>(role) != TensorRole::kFeature &&
+                    hw_profiles::IsHomeOf(profile.roles[role], profile.tile_memory);
+  }
+  if (std::count(is_home.begin(), is_home.end(), 1) == 0) return kept;
+  std::vector<int> held = kept;
+  for (int index = 0; index < static_cast<int>(graph.tensors.size()); ++index) {
+    const graph::Tensor& tensor = graph.tensors[static_cast<size_t>(index)];
+    if (is_home[static_cast<size_t>(graph::OuterRoleOf(tensor))] != 0) held.push_back(index);
+  }
+  std::sort(held.begin(), held.end());
+  held.erase(std::unique(held.begin(), held.end()), held.end());
+  return held;
+}
+
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor) {
   return *std::lower_bound(uses.tensors.begin(), uses.tensors.end(), tensor,
                            [](const TensorUse& use, int wanted) { return use.tensor < wanted; });

@@ -123,6 +123,12 @@ struct SubgraphUses {
 bool IsHeldInTileMemory(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const std::vector<int>& kept, int tensor, base::TensorRole role);
 
+// The tensors of which that may hold in some subgraph, ascending: the kept ones, and those with a
+// role of which the tile memory is a home. Cost: none of the network's if it is no home.
+std::vector<int> MayBeHeldInTileMemory(const graph::Graph& graph,
+                                       const hw_profiles::Profile& profile,
+                                       const std::vector<int>& kept);
+
 // The use of a feature tensor that the subgraph touches.
 const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 

@@ -52,7 +52,7 @@ class WholeDrafter {
 
   std::vector<BufferBuilder> Draft() {
     std::vector<BufferBuilder> drafts;
-    for (int tensor = 0; tensor < static_cast<int>(graph_.tensors.size()); ++tensor) {
+    for (const int tensor : MayBeHeldInTileMemory(graph_, profile_, uses_.front().kept)) {
       if (!IsHeld(tensor)) continue;
       const TensorRole role = RoleOf(tensor);
       if (role != TensorRole::kFeature &&
