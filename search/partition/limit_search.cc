@@ -19,7 +19,8 @@
 // counts, and the search may end without a plan. A search without these limits finds that plan by
 // its bounds. So:
 //
-// 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first.
+// 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first, if
+//    bounds leave a plan that keeps the limits.
 // 2. If the search with the limits finds no plan and proves nothing, related objectives are tried.
 //    The first plan that keeps all limits is the answer. It claims no more than its lower bound
 //    shows. If a peak is minimised, the first related objective is the least latency within the
@@ -116,7 +117,7 @@ class LimitSearch {
   base::Expected<answer::PartitionResult> SearchWithLimits(bool& ran_out) const {
     plan::Objective without = options_.objective;
     const std::optional<std::string> own = OnlyMetric(without);
-    if (own && without.limits.erase(*own) > 0) {
+    if (own && asked_.MayKeepLimits() && without.limits.erase(*own) > 0) {
       base::Expected<answer::PartitionResult> found = SearchInPart(without, ran_out);
       if (!found || (!found->plan && ran_out)) return found;
       if (found->plan && asked_.KeepsLimits(*found->plan)) {

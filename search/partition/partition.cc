@@ -146,16 +146,20 @@ void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
 }
 
 // Whether limits alone leave the network without a plan. Then they refer to its own plans, which a
-// rewritten network would not keep.
+// rewritten network would not keep. Mostly there is a layer-by-layer plan, which takes little work.
 base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
                                           const answer::PartitionOptions& options,
                                           const SearchFunction& search) {
   if (options.objective.limits.empty()) return false;
   answer::PartitionOptions free = options;
   free.objective.limits.clear();
-  const base::Expected<answer::PartitionResult> found = search(network, free);
-  if (!found) return base::Unexpected(found.error());
-  return found->plan.has_value();
+  for (const std::optional<int64_t> most_work : {std::optional<int64_t>(1), options.most_work}) {
+    free.most_work = most_work;
+    const base::Expected<answer::PartitionResult> found = search(network, free);
+    if (!found) return base::Unexpected(found.error());
+    if (found->plan) return true;
+  }
+  return false;
 }
 
 // A network without a plan is rewritten, unless constraints refer to its operators. There is none

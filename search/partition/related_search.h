@@ -41,6 +41,9 @@ class RelatedSearch {
     return scale_.WithinLimits(scale_.CostOf(plan.totals));
   }
 
+  // Whether bounds let some plan keep them.
+  bool MayKeepLimits() const { return scale_.MayKeepLimits(lower_bounds_); }
+
   // Turns the plan of a related search into one for the objective asked for. It claims no more than
   // its lower bound shows; otherwise `left_out` is left out of each part of its scope. Returns an
   // error of the program.
