@@ -406,7 +406,7 @@ TEST(FindImpossible, SeesTheNeedOfTheMiddle) {
   EXPECT_THAT(verify::infeasibility::FindImpossible(question, verify::FindUsers(question.network),
                                                     need - 1, need - 1)
                   .value_or(""),
-              testing::HasSubstr("operator 'conv' needs "));
+              testing::HasSubstr("operator 'conv' fits in no subgraph: each needs "));
 }
 
 // A smaller result may be made of other elements alone.
