@@ -13,6 +13,10 @@ namespace tessera::base {
 // the result of the whole depends on the clock. A request concerns only the searches that poll this
 // Stop, for example when one of several engines has an answer.
 bool Stop::Requested() const {
+  if (has_ended_) {
+    NoteCutOff();
+    return true;
+  }
   if ((deadline_ && Clock::now() >= *deadline_) || ExceedsMemory()) {
     NoteCutOffOfAll();
     return true;

@@ -38,6 +38,10 @@ class Stop {
     int64_t k = 1;
   };
   explicit Stop(AtPoll at) : request_at_(at.k) {}
+
+  // Makes a Stop that has stopped, as after a deadline. Its parent takes no note of that.
+  struct Ended {};
+  Stop(Ended, const Stop* parent) : parent_(parent), has_ended_(true) {}
   Stop(const Stop&) = delete;
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
@@ -112,6 +116,7 @@ class Stop {
   // when memory is measured next, in ticks of the clock
   mutable std::atomic<int64_t> next_look_{0};
   const Stop* parent_ = nullptr;
+  bool has_ended_ = false;
   int64_t request_at_ = 0;  // 0: polls are not counted
 };
 

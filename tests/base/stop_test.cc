@@ -158,5 +158,16 @@ TEST(StopTest, EndsTheProcessWhereItWasSaidTo) {
   EXPECT_TRUE(part.HasEndedProcess());
 }
 
+TEST(StopTest, ThatHasEndedCutsNothingElseOff) {
+  Stop whole;
+  const Stop ended(Stop::Ended{}, &whole);
+  EXPECT_TRUE(ended.Requested());
+  EXPECT_FALSE(ended.IsInterrupted());
+  EXPECT_FALSE(whole.HasCutOff());
+  EXPECT_FALSE(whole.Requested());
+  whole.Request();
+  EXPECT_TRUE(ended.IsInterrupted());
+}
+
 }  // namespace
 }  // namespace tessera::base

@@ -183,14 +183,14 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
   if (!taken) return taken;
   answer::PartitionResult result = *std::move(taken);
   if (result.plan) {
-    const bool is_first = incumbent_.network == networks_.front().get();
-    if (alone_ && (is_first || !SinglesDependOnOrder()))
+    const orders::Order& order = incumbent_.network->InOrder();
+    const bool is_of_file = std::is_sorted(order.begin(), order.end());
+    if (alone_ && (is_of_file || !SinglesDependOnOrder()))
       result.alone = BaselineOf(*alone_, result.plan->network);
     StateOrders(*result.plan);
     result.status =
         result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-    const orders::Order& order = incumbent_.network->InOrder();
-    if (!std::is_sorted(order.begin(), order.end())) {
+    if (!is_of_file) {
       answer::RenumberTensors(*result.plan);  // a plan after a stop was checked in this numbering
       if (!network_context_.stop.Requested()) {
         if (auto fault = answer::CheckWellFormed(*result.plan, options_.stop))

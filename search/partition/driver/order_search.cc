@@ -39,6 +39,10 @@ constexpr int kMostRounds = 4;
 // Operators in a subgraph while the search looks for the best order without kept tensors.
 constexpr int kMostAtHome = 6;
 
+// Operators of a network that is planned layer by layer, in haste, before it is searched: a few
+// tenths of a second, and a small part of the time of its search.
+constexpr size_t kLarge = 256;
+
 constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 
 // A round of scouting may take the effort of a search if there is a plan already. If there is none,
@@ -53,6 +57,10 @@ constexpr double kRounding = 1e-9;
 // Whether nothing was skipped that the search could consider in these orders.
 bool LeavesNothing(const paths::PathSearch& paths) {
   return paths.Coverage().IsWhole() && !paths.UntriedCouldFit();
+}
+
+bool IsOfFile(const paths::OrderedNetwork& network) {
+  return std::is_sorted(network.InOrder().begin(), network.InOrder().end());
 }
 
 }  // namespace
@@ -87,6 +95,17 @@ OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
                          const answer::LowerBounds& lower_bounds)
     : network_context_(network_context),
       at_home_(network_context),
+      ended_(base::Stop::Ended{}, &network_context.stop),
+      in_haste_{.graph = network_context.graph,
+                .profile = network_context.profile,
+                .scale = network_context.scale,
+                .stop = ended_,
+                .engines = network_context.engines,
+                .tile_engines = network_context.tile_engines,
+                .budget = network_context.budget,
+                .previous = network_context.previous,
+                .constraints = network_context.constraints,
+                .keeping = network_context.keeping},
       options_(options),
       lower_bounds_(lower_bounds),
       precedence_(network_context.graph,
@@ -102,9 +121,20 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
   return Finish();
 }
 
+std::optional<base::Diagnostic> OrderSearch::TryInHaste(const orders::Order& order) {
+  if (order.size() < kLarge || network_context_.stop.Requested()) return std::nullopt;
+  const paths::OrderedNetwork& network = Add(in_haste_, order);
+  base::Expected<FixedOrderResult> found =
+      SearchFixedOrder(network, options_, lower_bounds_, {}, Known::kNothing, later_axes_);
+  if (!found) return found.error();
+  if (found->result.plan) incumbent_ = {&network, *std::move(found)};
+  return std::nullopt;
+}
+
 std::optional<base::Diagnostic> OrderSearch::SearchOrders() {
   orders::Order given(network_context_.graph.operators.size());
   std::iota(given.begin(), given.end(), 0);
+  if (auto fault = TryInHaste(given)) return fault;
   if (auto fault = Try(given, Gain::kNone, {})) return fault;
   if (auto fault = TryEveryAxis()) return fault;
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
@@ -206,7 +236,7 @@ std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wante
       SearchFixedOrder(network, options_, lower_bounds_, before,
                        incumbent_.found.result.plan ? Known::kPlan : Known::kNothing, later_axes_);
   if (!found) return found.error();
-  if (networks_.size() == 1) alone_ = std::move(found->alone);
+  if (found->alone && !alone_ && IsOfFile(network)) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
   if (incumbent_.network == nullptr || Gains(*found, wanted)) {
     incumbent_ = {&network, *std::move(found)};

@@ -82,7 +82,9 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //                                                                 selects freely at each fork
 //
 // 1. The first order (that of the file, or of a previous plan) is searched as if there were no
-//    other. Its plan is the result until a better one is found: no result is worse.
+//    other. Its plan is the result until a better one is found: no result is worse. In a large
+//    network the first plan takes long; so a layer-by-layer plan is made before, in haste, and a
+//    stop need not wait for it (TryInHaste).
 // 2. At home: if boundary tensors may be kept on chip, a cut has many states, and these cause most
 //    of the work. So the best order without kept tensors is found first, at low cost. It becomes
 //    the first of the other orders.
@@ -161,6 +163,7 @@ class OrderSearch {
   bool MayContinue() const;  // whether the limits allow a further search
   std::optional<base::Diagnostic> Try(orders::Order order, Gain wanted,
                                       std::span<paths::PathSearch* const> before);
+  std::optional<base::Diagnostic> TryInHaste(const orders::Order& order);
   std::optional<base::Diagnostic> SearchOrders();
   bool HasLaterAxes() const { return incumbent_.network->Context().first_axes != nullptr; }
   std::optional<base::Diagnostic> TryEveryAxis();
@@ -188,7 +191,9 @@ class OrderSearch {
   void Qualify(answer::PartitionResult& result) const;
 
   const paths::NetworkContext& network_context_;
-  paths::NetworkContext at_home_;  // the same if only required tensors are kept
+  paths::NetworkContext at_home_;   // the same if only required tensors are kept
+  base::Stop ended_;                // has come already; an interrupt of the search counts
+  paths::NetworkContext in_haste_;  // the same with that stop
   const answer::PartitionOptions& options_;
   const answer::LowerBounds& lower_bounds_;
   orders::Precedence precedence_;

@@ -7,6 +7,7 @@
 
 #include "exhaustive.h"
 #include "networks.h"
+#include "search_options.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/objective.h"
@@ -205,6 +206,32 @@ TEST(LimitedTime, ClaimsNoMoreThanItFound) {
     }
   }
   ExpectEnough(plans, DrawsOf(20));
+}
+
+// A large network is planned layer by layer, in haste, before it is searched. Where the search goes
+// on, nothing of that is left in the answer; where a stop ends it, there is a plan.
+TEST(LimitedTime, OfALargeNetworkLeavesAPlanAndNoOtherTrace) {
+  const Subject subject{Chain(300), SmallMachine(hw_profiles::DmaSteps::kSerialized, 1 << 12)};
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("off_chip_bytes"));
+  options.max_operators = 2;
+  const base::Stop stop;
+  options.stop = &stop;
+  const auto whole = partition::SearchPartition(subject.graph, subject.profile, options);
+  ASSERT_TRUE(whole && whole->plan);
+  EXPECT_FALSE(stop.HasCutOff());
+  EXPECT_FALSE(whole->plan->run.cut_off);
+  EXPECT_TRUE(whole->plan->baseline);
+  EXPECT_EQ(whole->plan->subgraphs.size(), size_t{150});
+  for (const int64_t polls : {1, 2, 300}) {
+    SCOPED_TRACE(polls);
+    const base::Stop early(base::Stop::AtPoll{polls});
+    options.stop = &early;
+    const auto some = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(some && some->plan);
+    EXPECT_TRUE(some->plan->run.cut_off);
+    EXPECT_EQ(some->status, problem::Status::kFeasible);
+    EXPECT_TRUE(plan::verify::Validate(*some->plan).empty());
+  }
 }
 
 }  // namespace
