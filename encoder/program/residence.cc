@@ -276,8 +276,9 @@ std::vector<int> MayBeHeldInTileMemory(const graph::Graph& graph, const Profile&
                                        const std::vector<int>& kept) {
   std::vector<char> is_home(profile.roles.size());
   for (size_t role = 0; role < is_home.size(); ++role) {
-    is_home[role] = static_cast<TensorRole>(role) != TensorRole::kFeature &&
-                    hw_profiles::IsHomeOf(profile.roles[role], profile.tile_memory);
+    const bool is_outer = static_cast<TensorRole>(role) != TensorRole::kFeature;
+    if (is_outer && hw_profiles::IsHomeOf(profile.roles[role], profile.tile_memory))
+      is_home[role] = 1;
   }
   if (std::count(is_home.begin(), is_home.end(), 1) == 0) return kept;
   std::vector<int> held = kept;

@@ -314,6 +314,19 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
   return answer::BlameConstraints(probe, network.PlanConstraints().All(), std::move(result));
 }
 
+// Why the independent checker excludes every plan, if it knows that without a search; else empty.
+// Its arguments hold for all orders, so it is asked about that of the file only. Constraints have
+// reasons of their own (BlameConstraints).
+std::string FindArgument(const paths::OrderedNetwork& network,
+                         const answer::PartitionOptions& options) {
+  const bool is_of_file = std::is_sorted(network.InOrder().begin(), network.InOrder().end());
+  if (!is_of_file || !network.PlanConstraints().IsEmpty()) return "";
+  const choices::SearchContext& context = network.Context();
+  plan::Plan question = answer::QuestionOf(context.graph, context.profile, options);
+  question.objective = context.scale.Objective();
+  return plan::verify::infeasibility::FindQuickArgument(question);
+}
+
 }  // namespace
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
@@ -349,9 +362,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   if (paths.IsCutShort()) paths.DecideShortestInHaste();
   Attempts attempts(network, lower_bounds, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
-  if (!attempts.HasPlan() && constraints.IsEmpty()) {
-    std::string why = plan::verify::infeasibility::FindQuickArgument(
-        answer::QuestionOf(context.graph, context.profile, options));
+  if (!attempts.HasPlan()) {
+    std::string why = FindArgument(network, options);
     if (!why.empty()) {
       found.result = answer::ExplainArgument(context, paths, lower_bounds, std::move(why));
       found.whatever_the_order = true;
