@@ -379,12 +379,17 @@ plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept, Detail detail) 
       .Find(operators_, constants_, weights_, detail);
 }
 
-plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              const PeakLowerBound& peak) {
   plan::Metrics bounds =
       LowerBound(graph, profile, {0, static_cast<int>(graph.operators.size()) - 1});
-  bounds.peak_bytes = FindPeakLowerBound(graph, profile).bytes;
+  bounds.peak_bytes = peak.bytes;
   bounds.off_chip_peak_bytes = encoder::program::BytesAtHomes(graph, profile).LeastPeak();
   return bounds;
+}
+
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile) {
+  return FindLowerBounds(graph, profile, FindPeakLowerBound(graph, profile));
 }
 
 }  // namespace tessera::search::cost

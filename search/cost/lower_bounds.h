@@ -127,7 +127,9 @@ struct PeakLowerBound {
 // any length, tiles of any shape and every policy.
 PeakLowerBound FindPeakLowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// Lower bounds of the metrics of every plan of the network.
+// Lower bounds of the metrics of every plan of the network. `peak`: the peak's, where it is known.
+plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              const PeakLowerBound& peak);
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
 // A lower bound of what a subgraph needs of the tensors of one operator. It assumes only that the

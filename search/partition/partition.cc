@@ -93,8 +93,9 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
         placement::ObstacleOf(graph, profile,
                               *encoder::program::FindOverfullHome(graph, profile, {}))};
   }
-  const answer::LowerBounds lower_bounds{.costs = cost::FindLowerBounds(graph, profile),
-                                         .tightest = cost::FindPeakLowerBound(graph, profile).op};
+  const cost::PeakLowerBound peak = cost::FindPeakLowerBound(graph, profile);
+  const answer::LowerBounds lower_bounds{.costs = cost::FindLowerBounds(graph, profile, peak),
+                                         .tightest = peak.op};
   const base::Expected<cost::Scale> scale =
       cost::Scale::Make(options.objective, lower_bounds.costs);
   if (!scale) return base::Unexpected(scale.error());

@@ -316,12 +316,12 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
 
 // Why the independent checker excludes every plan, if it knows that without a search; else empty.
 // Its arguments hold for all orders, so it is asked about that of the file only. Constraints have
-// reasons of their own (BlameConstraints).
+// reasons of their own (BlameConstraints). After a stop nothing is asked.
 std::string FindArgument(const paths::OrderedNetwork& network,
                          const answer::PartitionOptions& options) {
   const bool is_of_file = std::is_sorted(network.InOrder().begin(), network.InOrder().end());
-  if (!is_of_file || !network.PlanConstraints().IsEmpty()) return "";
   const choices::SearchContext& context = network.Context();
+  if (!is_of_file || !network.PlanConstraints().IsEmpty() || context.stop.Requested()) return "";
   plan::Plan question = answer::QuestionOf(context.graph, context.profile, options);
   question.objective = context.scale.Objective();
   return plan::verify::infeasibility::FindQuickArgument(question);

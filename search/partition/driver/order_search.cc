@@ -127,7 +127,8 @@ std::optional<base::Diagnostic> OrderSearch::TryInHaste(const orders::Order& ord
   base::Expected<FixedOrderResult> found =
       SearchFixedOrder(network, options_, lower_bounds_, {}, Known::kNothing, later_axes_);
   if (!found) return found.error();
-  if (found->result.plan) incumbent_ = {&network, *std::move(found)};
+  if (found->result.plan || network_context_.stop.Requested())
+    incumbent_ = {&network, *std::move(found)};
   return std::nullopt;
 }
 
@@ -135,6 +136,7 @@ std::optional<base::Diagnostic> OrderSearch::SearchOrders() {
   orders::Order given(network_context_.graph.operators.size());
   std::iota(given.begin(), given.end(), 0);
   if (auto fault = TryInHaste(given)) return fault;
+  if (incumbent_.network != nullptr && network_context_.stop.Requested()) return std::nullopt;
   if (auto fault = Try(given, Gain::kNone, {})) return fault;
   if (auto fault = TryEveryAxis()) return fault;
   if (incumbent_.found.result.plan) first_score_ = incumbent_.found.result.plan->score;
