@@ -119,7 +119,7 @@ plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Gra
 // States the knowledge about other orders. A plan that meets its bound is optimal in all of them.
 void OrderSearch::StateOrders(plan::Plan& plan) const {
   const orders::Order& order = incumbent_.network->InOrder();
-  if (!std::is_sorted(order.begin(), order.end())) {
+  if (!incumbent_.network->IsInOrderOfFile()) {
     size_t moved = 0;
     for (size_t i = 0; i < order.size(); ++i) moved += order[i] == static_cast<int>(i) ? 0 : 1;
     std::string of_file = "no plan was found";
@@ -183,8 +183,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
   if (!taken) return taken;
   answer::PartitionResult result = *std::move(taken);
   if (result.plan) {
-    const orders::Order& order = incumbent_.network->InOrder();
-    const bool is_of_file = std::is_sorted(order.begin(), order.end());
+    const bool is_of_file = incumbent_.network->IsInOrderOfFile();
     if (alone_ && (is_of_file || !SinglesDependOnOrder()))
       result.alone = BaselineOf(*alone_, result.plan->network);
     StateOrders(*result.plan);

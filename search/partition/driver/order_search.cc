@@ -59,10 +59,6 @@ bool LeavesNothing(const paths::PathSearch& paths) {
   return paths.Coverage().IsWhole() && !paths.UntriedCouldFit();
 }
 
-bool IsOfFile(const paths::OrderedNetwork& network) {
-  return std::is_sorted(network.InOrder().begin(), network.InOrder().end());
-}
-
 }  // namespace
 
 // The greatest length of intervals such that all of them together have as many operators as those
@@ -96,16 +92,7 @@ OrderSearch::OrderSearch(const paths::NetworkContext& network_context,
     : network_context_(network_context),
       at_home_(network_context),
       ended_(base::Stop::Ended{}, &network_context.stop),
-      in_haste_{.graph = network_context.graph,
-                .profile = network_context.profile,
-                .scale = network_context.scale,
-                .stop = ended_,
-                .engines = network_context.engines,
-                .tile_engines = network_context.tile_engines,
-                .budget = network_context.budget,
-                .previous = network_context.previous,
-                .constraints = network_context.constraints,
-                .keeping = network_context.keeping},
+      in_haste_(network_context.With(network_context.scale, ended_)),
       options_(options),
       lower_bounds_(lower_bounds),
       precedence_(network_context.graph,
@@ -121,6 +108,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
   return Finish();
 }
 
+// Its network has a stop that has come already, so the search makes a layer-by-layer plan and ends.
 std::optional<base::Diagnostic> OrderSearch::TryInHaste(const orders::Order& order) {
   if (order.size() < kLarge || network_context_.stop.Requested()) return std::nullopt;
   const paths::OrderedNetwork& network = Add(in_haste_, order);
@@ -181,16 +169,8 @@ std::optional<base::Diagnostic> OrderSearch::TryOrdersWithoutLimits() {
   for (const plan::Objective& objective : objectives) {
     const base::Expected<cost::Scale> scale = cost::Scale::Make(objective, lower_bounds_.costs);
     if (!scale) continue;  // a ratio alone is no objective without a limit
-    const paths::NetworkContext without_limits{.graph = network_context_.graph,
-                                               .profile = network_context_.profile,
-                                               .scale = *scale,
-                                               .stop = network_context_.stop,
-                                               .engines = network_context_.engines,
-                                               .tile_engines = network_context_.tile_engines,
-                                               .budget = network_context_.budget,
-                                               .previous = network_context_.previous,
-                                               .constraints = network_context_.constraints,
-                                               .keeping = network_context_.keeping};
+    const paths::NetworkContext without_limits =
+        network_context_.With(*scale, network_context_.stop);
     OrderSearch search(without_limits, options, lower_bounds_);
     const base::Expected<answer::PartitionResult> result = search.Run();
     if (!result) return result.error();
@@ -238,7 +218,7 @@ std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wante
       SearchFixedOrder(network, options_, lower_bounds_, before,
                        incumbent_.found.result.plan ? Known::kPlan : Known::kNothing, later_axes_);
   if (!found) return found.error();
-  if (found->alone && !alone_ && IsOfFile(network)) alone_ = std::move(found->alone);
+  if (found->alone && !alone_ && network.IsInOrderOfFile()) alone_ = std::move(found->alone);
   work_ += found->paths->Work();
   if (incumbent_.network == nullptr || Gains(*found, wanted)) {
     incumbent_ = {&network, *std::move(found)};

@@ -120,6 +120,12 @@ std::vector<plan::PlanConstraint> InOrder(std::vector<plan::PlanConstraint> cons
   return constraints;
 }
 
+NetworkContext NetworkContext::With(const cost::Scale& other_scale,
+                                    const base::Stop& other_stop) const {
+  return {graph,        profile, other_scale, other_stop,  engines,
+          tile_engines, budget,  previous,    constraints, keeping};
+}
+
 OrderedNetwork::OrderedNetwork(const NetworkContext& network_context, orders::Order order)
     : order_(std::move(order)),
       graph_(graph::Reordered(network_context.graph, order_)),

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -54,6 +55,9 @@ struct NetworkContext {
   std::vector<plan::PlanConstraint> constraints;
   Keeping keeping = Keeping::kWherePossible;
   choices::PriceStore* prices = nullptr;  // of this scale; nullptr: no prices are shared
+
+  // The same network for another scale or another stop. It shares no prices.
+  NetworkContext With(const cost::Scale& other_scale, const base::Stop& other_stop) const;
 };
 
 // A network with its operators in one order, and all data of a search that follows from it.
@@ -66,6 +70,7 @@ class OrderedNetwork {
   OrderedNetwork& operator=(const OrderedNetwork&) = delete;
 
   const orders::Order& InOrder() const { return order_; }
+  bool IsInOrderOfFile() const { return std::is_sorted(order_.begin(), order_.end()); }
   const graph::Graph& Graph() const { return graph_; }
   const choices::SearchContext& Context() const { return context_; }
   const constraints::PlanConstraints& PlanConstraints() const { return constraints_; }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tessera/base/diagnostic.h"
+#include "tessera/plan/plan.h"
+#include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/constraints/plan_constraints.h"
+#include "tessera/search/partition/paths/ordered_network.h"
+#include "tessera/search/partition/paths/path_search.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
+
+// A path search promises selections of subgraphs that fit one by one. Each is placed as one
+// program, the best first, until one gives what it promises (order_search.h). The number of
+// attempts is limited; each costs a joint placement and a check of its plan.
+namespace tessera::search::partition::driver {
+
+// The best plan of the attempts, and what they found out.
+struct Attempted {
+  std::optional<plan::Plan> best;
+  paths::Selection selection;  // of the best plan
+  answer::SearchOutcome outcome;
+  std::string last_reason;
+  std::optional<placement::Obstacle> obstacle;  // of the last failure
+};
+
+// Tries selections in the order of their scores and keeps the best plan. A returned diagnostic is
+// an error of the program.
+class Attempts {
+ public:
+  // All arguments must outlive the object.
+  Attempts(const paths::OrderedNetwork& network, const answer::LowerBounds& lower_bounds,
+           paths::PathSearch& paths);
+
+  // The previous plan, and the best plan of choices that are known to fit, if there are any: from
+  // then on there is a result.
+  std::optional<base::Diagnostic> TakeKnown();
+
+  // Searches for the best plan. `effort`: tile shapes times operators that may be considered of
+  // those that the search skipped.
+  std::optional<base::Diagnostic> Run(int64_t effort);
+
+  bool HasPlan() const { return attempted_.best.has_value(); }
+  Attempted Take() { return std::move(attempted_); }
+
+ private:
+  // The outcome for a selection; of the last two kinds, every selection of the same intervals.
+  enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
+
+  double BestScore() const;
+  bool MeetsBound() const;
+  Outcome Place(const paths::Selection& selection);
+  Outcome PlaceNow(const paths::Selection& selection);
+  bool IsChecked(const plan::Plan& plan);
+  bool IsProvenLowest(const placement::JointPlacement& joint) const;
+  bool IsBetter(const plan::Plan& plan, const paths::Selection& selection) const;
+  void Search();
+  void Forbid(const paths::Selection& selection, Outcome outcome);
+  void TakeOpen();
+  void Complete(int64_t effort);
+  void Exchange(int64_t effort);
+  void BreakTies(int64_t effort);
+
+  const choices::SearchContext& context_;
+  const constraints::PlanConstraints& constraints_;
+  const answer::LowerBounds& lower_bounds_;
+  paths::PathSearch& paths_;
+  bool reordered_;  // tensors are renumbered when the plan is returned
+  Attempted attempted_;
+  std::optional<base::Diagnostic> fault_;
+};
+
+}  // namespace tessera::search::partition::driver
