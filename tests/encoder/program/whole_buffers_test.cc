@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/residence.h"
 
 // Tensors whose home is the tile memory, and kept tensors: one buffer each over program time.
 namespace tessera::encoder {
@@ -115,6 +118,34 @@ TEST(WholeBuffers, OfStateLiveForAllSteps) {
       program::BuildProgram(net.graph, OneSram(), {&choice, 1});
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(Describe(program->problem, "state"), "state: 16 bytes, [0,2), 1 pe r");
+}
+
+// Each role in turn has its home in the tile memory.
+TEST(WholeBuffers, AreAmongTheTensorsThatMayBeHeld) {
+  const graph::Graph graph = TwoConvs().graph;
+  const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
+  const int a = *graph::FindTensor(graph, "a");
+  int held = 0;
+  for (size_t home = 0; home < base::TensorRoleNames().size(); ++home) {
+    Profile profile = TwoLevels(DmaSteps::kSerialized);
+    profile.roles[home].home = profile.tile_memory;
+    for (const std::vector<int>& kept : {std::vector<int>(), std::vector<int>{a}}) {
+      const std::vector<int> may = program::MayBeHeldInTileMemory(graph, profile, kept);
+      EXPECT_TRUE(std::is_sorted(may.begin(), may.end()));
+      for (const graph::Interval interval : {graph::Interval{0, 0}, {0, 1}, {1, 1}}) {
+        for (int tensor = 0; tensor < static_cast<int>(graph.tensors.size()); ++tensor) {
+          const TensorRole role =
+              graph::RoleIn(graph, usages[static_cast<size_t>(tensor)], tensor, interval);
+          if (role == TensorRole::kFeature ||
+              !program::IsHeldInTileMemory(graph, profile, kept, tensor, role))
+            continue;
+          ++held;
+          EXPECT_THAT(may, testing::Contains(tensor)) << home;
+        }
+      }
+    }
+  }
+  EXPECT_GE(held, 12);
 }
 
 }  // namespace
