@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/stop.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
 // Choices for a first plan that a stop left without one: those of a previous plan, and for each
 // operator a tile that fits, found in little time. The stop has come, so engines are not asked
-// (ExpandAsBefore), or are asked without it (ExpandInHaste).
+// (ExpandAsBefore), or are asked under another one (ExpandInHaste).
 namespace tessera::search::partition::choices {
 
 void IntervalChoices::ExpandAsBefore() {
@@ -46,6 +47,7 @@ void IntervalChoices::ExpandAsBefore() {
 }
 
 void IntervalChoices::BeginInHaste() {
+  base::FreeUnlessAtEnd(std::move(expanded_), context_->stop);
   expanded_ = std::make_unique<Expanded>(Grid(Cut()));
   expanded_->formulated = true;
   expanded_->lost_shapes = true;
@@ -53,18 +55,20 @@ void IntervalChoices::BeginInHaste() {
 
 // First the shapes that a search begins with; all others only if none of those fits, and further
 // axes only if none at all fits.
-void IntervalChoices::ExpandInHaste() {
+void IntervalChoices::ExpandInHaste(const base::Stop& stop) {
   BeginInHaste();
-  if (FindsOneThatFits(FirstShapes()) || FindsOneThatFits(expanded_->shapes.Rest(kFewShapes)) ||
+  if (FindsOneThatFits(FirstShapes(), stop) || stop.Requested() ||
+      FindsOneThatFits(expanded_->shapes.Rest(kFewShapes), stop) || stop.Requested() ||
       has_every_axis_)
     return;
-  if (!FindsOneThatFits(TakeEveryAxis())) FindsOneThatFits(expanded_->shapes.Rest(kFewShapes));
+  if (!FindsOneThatFits(TakeEveryAxis(), stop) && !stop.Requested())
+    FindsOneThatFits(expanded_->shapes.Rest(kFewShapes), stop);
 }
 
 // Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one
 // with half as many tiles again as the previous one, which reaches small tiles soon.
-bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles) {
-  const base::Stop never;
+bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles,
+                                       const base::Stop& stop) {
   struct Shape {
     int64_t tiles = 1;
     uint64_t axes = 0;  // that are cut, a bit each
@@ -91,12 +95,12 @@ bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> til
     if (2 * shape.tiles < 3 * before) continue;
     before = shape.tiles;
     looked_at += shape.tiles;
-    if (looked_at > kFewTiles || expanded_->refusal) return false;
+    if (looked_at > kFewTiles || expanded_->refusal || stop.Requested()) return false;
     const size_t first = expanded_->choices.size();
-    AddShapes({shape.tile}, never);
+    AddShapes({shape.tile}, stop);
     expanded_->configs.reset();
     for (size_t i = first; i < expanded_->choices.size(); ++i) {
-      Decide(i, never);
+      Decide(i, stop);
       if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;
     }
   }

@@ -104,8 +104,8 @@ class IntervalChoices {
 
   // Replaces Expand and Formulate if a stop came before a choice that fits was found: tries tile
   // shapes in ascending number of tiles until one fits, as long as they make at most kFewTiles
-  // tiles in total.
-  void ExpandInHaste();
+  // tiles in total and `stop`, another Stop, does not request an end.
+  void ExpandInHaste(const base::Stop& stop);
 
   // After a stop: adds the choice with the tile and the policy of the previous plan, and decides it
   // by its placement there, without a query to an engine.
@@ -271,7 +271,7 @@ class IntervalChoices {
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::tiling::TileShape> FirstShapes();
   void BeginInHaste();
-  bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles);
+  bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles, const base::Stop& stop);
   double ChangeOf(const Choice& choice) const;
   tiling::ShapeSearch::Rate RateOf(const Choice& choice) const;
   bool AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes, const base::Stop& stop,

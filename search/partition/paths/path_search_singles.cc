@@ -110,30 +110,35 @@ bool PathSearch::DecideUntilOneFits(choices::IntervalChoices& choices, const bas
   return false;
 }
 
-// If one does not fit, the others are of no use. A deadline waits for a layer-by-layer plan; an
-// interrupt only for a moment.
+// If one does not fit, the others are of no use, so those that were tried without success come
+// first. A deadline waits for a layer-by-layer plan; an interrupt only for a moment.
 void PathSearch::DecideShortestInHaste() {
-  using Clock = base::Stop::Clock;
-  std::optional<Clock::time_point> interrupted;
-  const auto fits = [this](size_t index) {
-    const std::span<const choices::Choice> known = ChoicesAt(index).Choices();
-    return std::any_of(known.begin(), known.end(), [](const choices::Choice& choice) {
-      return choice.verdict == choices::ChoiceStatus::kFits;
-    });
+  const auto has = [this](choices::ChoiceStatus verdict) {
+    return [this, verdict](size_t index) {
+      const std::span<const choices::Choice> known = ChoicesAt(index).Choices();
+      return std::any_of(known.begin(), known.end(), [verdict](const choices::Choice& choice) {
+        return choice.verdict == verdict;
+      });
+    };
   };
+  const auto fits = has(choices::ChoiceStatus::kFits);
   std::vector<size_t> open = Shortest();
   std::erase_if(open, fits);
+  std::stable_partition(open.begin(), open.end(), has(choices::ChoiceStatus::kImpossible));
   has_hurried_ = has_hurried_ || !open.empty();
+  const base::Stop never;
+  std::optional<base::Stop> moment;
   for (size_t first = 0; first < open.size(); first += kTogether) {
+    if (!moment && Context().stop.IsInterrupted())
+      moment.emplace(base::Stop::Clock::now() + kAfterInterrupt);
+    const base::Stop& stop = moment ? *moment : never;
+    if (stop.Requested()) return;
     const auto some = std::span(open).subspan(first, std::min(kTogether, open.size() - first));
     Tasks tasks;
     for (const size_t index : some)
-      tasks.emplace_back([&choices = ChoicesAt(index)] { choices.ExpandInHaste(); });
+      tasks.emplace_back([&choices = ChoicesAt(index), &stop] { choices.ExpandInHaste(stop); });
     RunOn(some, tasks);
     if (!std::all_of(some.begin(), some.end(), fits)) return;
-    if (!Context().stop.IsInterrupted()) continue;
-    if (!interrupted) interrupted = Clock::now();
-    if (Clock::now() - *interrupted > kAfterInterrupt) return;
   }
 }
 
