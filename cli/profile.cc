@@ -131,12 +131,20 @@ class ProfileCommand final : public Command {
     app.add_option("profile", profile_, "The hardware profile")->required();
     app.add_option("measured", measured_, "The measurements in CSV; - reads standard input")
         ->required();
-    app.add_option("--output", output_, "Also write the fitted profile here, in JSON");
+    app.add_option(
+        "--output", output_,
+        "Also write the fitted profile here (.yaml or .json), in JSON, which is YAML too");
     format_.Declare(app);
     limits_.Declare(app, "the best constants so far are given");
   }
 
   ExitCode Run(Console& console) override {
+    const std::string suffix = output_.empty() ? "" : FormatSuffixOf(output_);
+    if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
+      console.Note(
+          fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
+      return ExitCode::kUsage;
+    }
     AddProfile(files_, profile_, "profile");
     files_.Read("measured", measured_);
     files_.Write("--output", output_);

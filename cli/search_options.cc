@@ -32,11 +32,12 @@ void SearchOptions::Declare(CLI::App& app) {
   app.add_option("--seed", seed, "Seed of every random choice; one seed gives one answer")
       ->transform(WholeNumber(0, base::kMaxTotal))
       ->capture_default_str();
-  app.add_option(
-         "--budget", budget,
-         "Most work for each question put to an engine, counted in nodes and conflicts, and of "
-         "plan for the whole search, in tile shapes times operators: the answer then depends on no "
-         "clock")
+  app.add_option("--budget", budget,
+                 "Most work for each question put to an engine, counted in nodes and conflicts; "
+                 "`plan` also "
+                 "limits its whole search to it, in tile shapes times operators. The answer then "
+                 "depends on "
+                 "no clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
   CallLimits::Declare(app, "the best answer so far is given");
   app.add_option(
@@ -44,8 +45,8 @@ void SearchOptions::Declare(CLI::App& app) {
          "Ask this engine alone; z3, and ipasir where it is built in, are asked only by name")
       ->check(CLI::IsMember(api::parts::EngineSet::Names()));
   app.add_option("--switch-off", switched_off,
-                 "Search without this rule of the canonical or lazy engine, to see what it is "
-                 "worth: answers stay right but come slower; may be repeated")
+                 "Search without this rule of the engines, to see what it is worth: answers stay "
+                 "right but come slower; may be repeated")
       ->check(CLI::IsMember(api::parts::EngineSet::Rules()))
       ->type_name("RULE");
   app.add_flag("--verbose", verbose, "Tell on stderr what each engine found and when");

@@ -41,7 +41,7 @@ struct SearchOptions : CallLimits {
   uint64_t seed = 0;
   std::optional<int64_t> budget;
   std::string engine;                     // empty: the default engines of the command
-  std::vector<std::string> switched_off;  // rules of the canonical and lazy engines
+  std::vector<std::string> switched_off;  // rules of engines
   bool verbose = false;
 
   void Declare(CLI::App& app);

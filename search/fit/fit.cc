@@ -141,10 +141,9 @@ std::optional<Error> ErrorOf(const Vector& residuals) {
   Vector shares;
   for (const double residual : residuals) shares.push_back(std::exp(std::abs(residual)) - 1);
   std::sort(shares.begin(), shares.end());
-  const auto at = [&](double share) {
-    return shares[static_cast<size_t>(share * static_cast<double>(shares.size() - 1))];
-  };
-  return Error{at(0.5), at(0.9)};
+  // The least value that so many of ten shares do not exceed.
+  const auto at = [&](size_t of_ten) { return shares[(of_ten * shares.size() + 9) / 10 - 1]; };
+  return Error{at(5), at(9)};
 }
 
 // The column that points most nearly in the same direction.

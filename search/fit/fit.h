@@ -34,7 +34,7 @@ struct FittedConstant {
 // How far cycles are from measurements, as a share: 0.05 means 5 % more or less.
 struct Error {
   double median = 0;
-  double most_of_ten = 0;  // 90 % of the measurements are closer
+  double most_of_ten = 0;  // 90 % of the measurements are at most so far off
 };
 
 // The measurements from which some are left out.

@@ -111,6 +111,13 @@ TEST_F(ProfileTest, DescriptionsOfOperatorsAreNotLost) {
   EXPECT_THAT(outcome.err, HasSubstr("ops.yaml:4:1"));
 }
 
+TEST_F(ProfileTest, WritesNoFormatButThatOfProfiles) {
+  const Outcome outcome = Fit(Rows(), {"--output", "fitted.csv"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("expected a name that ends in .yaml or .json"));
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "fitted.csv"));
+}
+
 TEST_F(ProfileTest, NeedsAnAction) { EXPECT_EQ(Run({"profile", "guess"}).exit_code, 2); }
 
 }  // namespace

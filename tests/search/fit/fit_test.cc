@@ -79,6 +79,19 @@ TEST(Fit, LeavesConstantsWithoutEffectAsTheyAre) {
   EXPECT_EQ(fit.after->most_of_ten, 0);
 }
 
+// Of two errors the median is the smaller one, and only the larger one covers nine of ten.
+TEST(Fit, ErrorsOfTwoMeasurementsAreTheSmallerAndTheLargerOne) {
+  const Profile guess = SmallMachine(DmaSteps::kSerialized);
+  std::vector<Measurement> measurements = MeasuredOn(guess);
+  measurements.resize(2);
+  measurements[1].cycles *= 2;
+  const base::Stop never;
+  const Fit fit = FitConstants(guess, measurements, never);
+  ASSERT_TRUE(fit.before);
+  EXPECT_NEAR(fit.before->median, 0, 1e-9);
+  EXPECT_NEAR(fit.before->most_of_ten, 1, 1e-9);
+}
+
 // Of whole operators alone, each has one start, one load and one store.
 TEST(Fit, SaysWhichConstantsExplainTheSame) {
   const Profile guess = SmallMachine(DmaSteps::kSerialized);
