@@ -55,6 +55,21 @@ TEST_F(SchemaTest, PlansKeepTheirs) {
   }
 }
 
+// Every metric as a weight or a limit.
+TEST_F(SchemaTest, APlanWithEveryMetricKeepsIts) {
+  std::string limits;
+  for (const std::string metric : {"latency", "energy", "off_chip_bytes", "peak", "macs",
+                                   "bandwidth_average", "bandwidth_peak", "off_chip_peak"})
+    limits += (limits.empty() ? "" : ",") + metric + "=1e12";
+  const Outcome outcome =
+      Run({"plan", Shipped("examples/networks/patent_chain.yaml"), "--hw",
+           Shipped("hw_profiles/edge_npu_1mib.yaml"), "--minimize", "power", "--limit", limits,
+           "--off-chip", "tile-aware", "--output", "plan.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ReadJson("plan.json").at("objective").at("limits").size(), 8U);
+  EXPECT_TRUE(Accepts("plan.json"));
+}
+
 TEST_F(SchemaTest, APlanWithAnAreaKeepsIts) {
   Write("hw.yaml", "extends: " + Shipped("hw_profiles/edge_npu_1mib.yaml") +
                        "\nschema: 1\nname: sized\nmemories: {sram: {area_mm2: 1.25}}\n");
