@@ -29,7 +29,7 @@ class CheckCommand final : public Command {
  public:
   std::string Name() const override { return "check"; }
   std::string Summary() const override {
-    return "Check a plan, an allocation or a certificate, trusting nothing that made it";
+    return "Check a plan, an allocation or a certificate, without trust in what made it";
   }
   std::string Examples() const override {
     return "A plan carries its network and profile; regions, lifespans and sizes are derived again "
@@ -59,8 +59,8 @@ class CheckCommand final : public Command {
         ->excludes("file");
     app.add_flag(
            "--execute", execute_,
-           "Run the plan as well, transfer by transfer and operator by operator, on memories whose "
-           "bytes know what they hold")
+           "Run the plan as well, transfer by transfer and operator by operator, on simulated "
+           "memories that record which value each byte holds")
         ->excludes("--certificate");
     app.add_flag("--no-search", no_search_,
                  "Do not make the plan again: the answer then says that its status, its baseline "
@@ -281,7 +281,7 @@ class CheckCommand final : public Command {
     text += fmt::format("{}: status, score, baseline and largest tiles\n",
                         verdict.searched_again ? "made again" : "not made again (--no-search)");
     if (verdict.bound) text += BoundAsText(*verdict.bound);
-    return text + fmt::format("not checked, for people alone: {}\n",
+    return text + fmt::format("not checked, for readers only: {}\n",
                               fmt::join(plan::files::kExempt, ", "));
   }
 

@@ -8,7 +8,7 @@ Looks for networks of mcunet_like.space that are fast on an edge NPU and good by
 limits of latency and memory on this NPU and on a microcontroller. Evolution (NSGA-II) has half the
 evaluations of random search; the hypervolumes of both are compared, each the median of the seeds.
 
-The proxy stands in for an accuracy that nobody has trained, and is no estimate of one:
+The proxy stands in for an accuracy that was not trained, and is no estimate of one:
 
     10 log10(MACs) + 4 log2(resolution / 48) + 2 log2(blocks) - 0.5 |blocks of kernel 5 or 7 - 3|
 

@@ -144,7 +144,7 @@ TEST_F(CheckTest, AcceptsThePlanAsItWas) {
       "made again: status, score, baseline and largest tiles\n"
       "by the search alone: no plan has latency below 2866; the independent check says: there are "
       "more tiles and policies than an independent check tries\n"
-      "not checked, for people alone: /time_ms, /notes, /subgraphs/*/rejected_alternatives, x-*\n");
+      "not checked, for readers only: /time_ms, /notes, /subgraphs/*/rejected_alternatives, x-*\n");
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 

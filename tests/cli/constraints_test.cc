@@ -143,8 +143,7 @@ TEST_F(ConstraintsTest, AnOlderPlanDecidesBetweenEquals) {
               HasSubstr("same subgraphs, same addresses\n"));
   EXPECT_THAT(
       outcome.out,
-      HasSubstr(
-          "note: of the plan before 2 of 2 subgraphs, 2 of 2 tiles with their policies and "));
+      HasSubstr("note: previous plan: 2 of 2 subgraphs, 2 of 2 tiles with their policies and "));
 }
 
 TEST_F(ConstraintsTest, AnOlderPlanOfAnotherNetworkSaysSo) {
@@ -154,8 +153,8 @@ TEST_F(ConstraintsTest, AnOlderPlanOfAnotherNetworkSaysSo) {
           "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"
           "operators: [{id: a, kind: pool, inputs: [x], kernel: 2, stride: 2}]\n");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("note: of the plan before 0 of 1 subgraphs have operators "
-                                     "that are there as they were; "));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("note: previous plan: operators of 0 of 1 subgraphs are unchanged; "));
 }
 
 TEST_F(ConstraintsTest, WhatIsNoPlanIsNoPreviousPlan) {

@@ -222,15 +222,15 @@ std::string PreviousPlan::Compare(const plan::Plan& plan) const {
       addresses += found != at_home_.end() && found->second == home.allocation.offsets[i] ? 1 : 0;
     }
   }
-  std::string text = "of the plan before ";
+  std::string text = "previous plan: ";
   if (before_.size() < subgraphs_) {
-    text += fmt::format("{} of {} subgraphs have operators that are there as they were; of it ",
-                        before_.size(), subgraphs_);
+    text +=
+        fmt::format("operators of {} of {} subgraphs are unchanged; ", before_.size(), subgraphs_);
   }
-  return text +
-         fmt::format(
-             "{} of {} subgraphs, {} of {} tiles with their policies and {} of {} addresses stayed",
-             subgraphs, subgraphs_, tiles, subgraphs_, addresses, placed_);
+  return text + fmt::format(
+                    "{} of {} subgraphs, {} of {} tiles with their policies and {} of {} "
+                    "addresses are kept",
+                    subgraphs, subgraphs_, tiles, subgraphs_, addresses, placed_);
 }
 
 }  // namespace tessera::search::partition::choices

@@ -63,8 +63,8 @@ class PreviousPlan {
                 encoder::program::Program& program) const;
   void AddHints(encoder::program::HomeProblem& home) const;
 
-  // States what a plan of the same network has kept: "of the plan before 3 of 4 subgraphs, ...
-  // stayed"
+  // States what a plan of the same network has kept: "previous plan: 3 of 4 subgraphs, ... are
+  // kept"
   std::string Compare(const plan::Plan& plan) const;
 
  private:

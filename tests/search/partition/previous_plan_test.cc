@@ -71,7 +71,7 @@ TEST(PreviousPlan, OfTheSameNetworkStaysAsItIs) {
     const size_t all = second.subgraphs.size();
     EXPECT_THAT(
         second.notes.back(),
-        HasSubstr(fmt::format("of the plan before {0} of {0} subgraphs, {0} of {0} tiles", all)));
+        HasSubstr(fmt::format("previous plan: {0} of {0} subgraphs, {0} of {0} tiles", all)));
   }
   ExpectEnough(checked, 15);
 }
@@ -96,11 +96,11 @@ TEST(PreviousPlan, KeepsWhatIsPrefetched) {
   EXPECT_TRUE(difference.shifts.empty());
   const size_t buffers =
       first->plan->buffers.size() + first->plan->homes.front().problem.buffers.size();
-  EXPECT_EQ(second->plan->notes.back(),
-            fmt::format(
-                "of the plan before 3 of 3 subgraphs, 3 of 3 tiles with their policies and {0} of "
-                "{0} addresses stayed",
-                buffers));
+  EXPECT_EQ(
+      second->plan->notes.back(),
+      fmt::format("previous plan: 3 of 3 subgraphs, 3 of 3 tiles with their policies and {0} of "
+                  "{0} addresses are kept",
+                  buffers));
 }
 
 // A previous plan is any of many plans with equal scores. The new plan is the same one, whatever
@@ -236,11 +236,9 @@ TEST(PreviousPlan, SubgraphsWhoseOperatorsChangedAreNoLongerThere) {
   options.previous = &*old->plan;
   const auto plan = partition::SearchPartition(graph, profile, options);
   ASSERT_TRUE(plan && plan->plan);
-  EXPECT_THAT(
-      plan->plan->notes.back(),
-      HasSubstr(
-          "of the plan before 1 of 2 subgraphs have operators that are there as they were; of "
-          "it 1 of 2 subgraphs, 1 of 2 tiles"));
+  EXPECT_THAT(plan->plan->notes.back(),
+              HasSubstr("previous plan: operators of 1 of 2 subgraphs are unchanged; "
+                        "1 of 2 subgraphs, 1 of 2 tiles"));
 }
 
 // The last weights are smaller than before, and leave a gap in DRAM.
