@@ -93,7 +93,7 @@ class AllocCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    if (!CheckSuffixes(console, outputs_, {".csv", ".json", ".svg"})) return ExitCode::kUsage;
     if (!maximize_.empty() && certificate_.IsWanted()) {
       console.Note("--certificate: not with --maximize");
       return ExitCode::kUsage;

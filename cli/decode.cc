@@ -55,7 +55,7 @@ class DecodeCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    if (!CheckSuffixes(console, outputs_)) return ExitCode::kUsage;
+    if (!CheckSuffixes(console, outputs_, {".csv", ".json", ".svg"})) return ExitCode::kUsage;
     files_.Read("problem", file_);
     files_.Read("model", model_);
     files_.Read("--formula", formula_);

@@ -22,6 +22,7 @@
 #include "tessera/cli/explore_questions.h"
 #include "tessera/cli/explore_shards.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/outputs.h"
 #include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
@@ -255,11 +256,7 @@ class ExploreCommand final : public Command {
                         output));
         return ExitCode::kUsage;
       }
-      if (suffix != ".json" && !is_table) {
-        console.Note(
-            fmt::format("--output {}: expected a name that ends in .html, .json or .csv", output));
-        return ExitCode::kUsage;
-      }
+      if (!CheckSuffixes(console, {output}, {".html", ".json", ".csv"})) return ExitCode::kUsage;
       if (!store_.empty() && IsSameFile(output, store_)) {
         console.Note(fmt::format("--output {}: this is the same file as --store", output));
         return ExitCode::kUsage;

@@ -12,6 +12,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/reasons/fewest_modes.h"
@@ -53,12 +54,8 @@ class ModesCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const std::string suffix = output_.empty() ? "" : FormatSuffixOf(output_);
-    if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
-      console.Note(
-          fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
+    if (!output_.empty() && !CheckSuffixes(console, {output_}, {".yaml", ".json"}))
       return ExitCode::kUsage;
-    }
     for (const std::string& file : files_) destinations_.Read("file", file);
     destinations_.Write("--output", output_);
     return destinations_.Around(console, [&] { return Answer(console); });

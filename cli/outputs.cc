@@ -5,11 +5,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "tessera/api/parts/allocation.h"
@@ -43,12 +45,13 @@ ExitCode ExitCodeOf(const problem::Result& result) {
   return result.status == problem::Status::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
 }
 
-bool CheckSuffixes(Console& console, const std::vector<std::string>& paths) {
+bool CheckSuffixes(Console& console, const std::vector<std::string>& paths,
+                   std::initializer_list<std::string_view> suffixes) {
+  const std::span all(suffixes.begin(), suffixes.size());
   for (const std::string& path : paths) {
-    const std::string suffix = FormatSuffixOf(path);
-    if (suffix == ".csv" || suffix == ".json" || suffix == ".svg") continue;
-    console.Note(
-        fmt::format("--output {}: expected a name that ends in .csv, .json or .svg", path));
+    if (std::find(all.begin(), all.end(), FormatSuffixOf(path)) != all.end()) continue;
+    console.Note(fmt::format("--output {}: expected a name that ends in {} or {}", path,
+                             base::Join(all.first(all.size() - 1)), all.back()));
     return false;
   }
   return true;
@@ -151,14 +154,7 @@ void PlanOutputs::Declare(CLI::App& app) {
 }
 
 bool PlanOutputs::Check(Console& console) const {
-  for (const std::string& path : paths) {
-    const std::string suffix = FormatSuffixOf(path);
-    if (suffix == ".json" || suffix == ".svg" || suffix == ".html" || suffix == ".csv") continue;
-    console.Note(
-        fmt::format("--output {}: expected a name that ends in .json, .svg, .html or .csv", path));
-    return false;
-  }
-  return true;
+  return CheckSuffixes(console, paths, {".json", ".svg", ".html", ".csv"});
 }
 
 void PlanOutputs::AddTo(Destinations& files) const {

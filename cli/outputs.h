@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -26,8 +28,10 @@ namespace tessera::cli {
 // an allocation.
 ExitCode ExitCodeOf(const problem::Result& result);
 
-// Whether every path ends in .csv, .json or .svg. Reports a wrong path on the console.
-bool CheckSuffixes(Console& console, const std::vector<std::string>& paths);
+// Whether every path of --output has one of the suffixes (FormatSuffixOf), of which there are at
+// least two. Reports a wrong path on the console.
+bool CheckSuffixes(Console& console, const std::vector<std::string>& paths,
+                   std::initializer_list<std::string_view> suffixes);
 
 // Whether the path of an HTML report ends in .html, or has no suffix, as a pipe. Reports a wrong
 // path on the console.

@@ -17,6 +17,7 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
+#include "tessera/cli/outputs.h"
 #include "tessera/cli/search_options.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -139,12 +140,8 @@ class ProfileCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const std::string suffix = output_.empty() ? "" : FormatSuffixOf(output_);
-    if (!output_.empty() && suffix != ".yaml" && suffix != ".json") {
-      console.Note(
-          fmt::format("--output {}: expected a name that ends in .yaml or .json", output_));
+    if (!output_.empty() && !CheckSuffixes(console, {output_}, {".yaml", ".json"}))
       return ExitCode::kUsage;
-    }
     AddProfile(files_, profile_, "profile");
     files_.Read("measured", measured_);
     files_.Write("--output", output_);

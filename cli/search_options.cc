@@ -34,10 +34,8 @@ void SearchOptions::Declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--budget", budget,
                  "Most work for each question put to an engine, counted in nodes and conflicts; "
-                 "`plan` also "
-                 "limits its whole search to it, in tile shapes times operators. The answer then "
-                 "depends on "
-                 "no clock")
+                 "`plan` also limits its whole search to it, in tile shapes times operators. The "
+                 "answer then depends on no clock")
       ->transform(WholeNumber(0, base::kMaxTotal));
   CallLimits::Declare(app, "the best answer so far is given");
   app.add_option(
