@@ -137,7 +137,7 @@ Problem Convolution() {
       {{"image", 256, {{0, 1}}, 64}, {"kernel", 64, {{0, 1}}, 64}, {"result", 256, {{0, 1}}, 64}}));
 }
 
-TEST(Constraints, FindTheirOwnRoom) {
+TEST(Constraints, FindTheirOwnRoomOnSeveralThreads) {
   const Problem problem = Must(Convolution().With(DifferentColours()));
   const AllocateAnswer answer = Must(Allocate(problem));
   ASSERT_TRUE(answer.allocation) << answer.reason;

@@ -204,7 +204,7 @@ TEST_F(PlanCertificateTest, ABoundNeedsNoPlacement) {
   EXPECT_EQ(Check().exit_code, 0);
 }
 
-TEST_F(PlanCertificateTest, IsTheSameEachTime) {
+TEST_F(PlanCertificateTest, IsTheSameOnAnyNumberOfThreads) {
   ASSERT_EQ(Plan().exit_code, 20);
   const std::string first = Read("proof/refutation.json") + Read("proof/placement-1/proof.txt");
   ASSERT_EQ(Plan({"--threads", "2"}).exit_code, 20);

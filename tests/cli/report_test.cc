@@ -300,7 +300,7 @@ TEST_F(ReportTest, NamesWithAnyCharactersAreData) {
   EXPECT_EQ(data.at("tensors")[0].at("id"), hostile);
 }
 
-TEST_F(ReportTest, TheSameRunGivesTheSameBytes) {
+TEST_F(ReportTest, HasTheSameBytesOnAnyNumberOfThreads) {
   const std::string once = ReportOnChain({"--threads", "1"});
   EXPECT_EQ(ReportOnChain({"--threads", "2"}), once);
   ReportOnChain({"--report", "other.html"});

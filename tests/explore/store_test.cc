@@ -59,7 +59,7 @@ TEST_F(SpecTest, AStoreRefusesOtherFiles) {
   EXPECT_FALSE(Store::Open(PathOf("no/folder.db")));
 }
 
-TEST_F(SpecTest, SeveralWritersShareAStore) {
+TEST_F(SpecTest, SeveralThreadsWriteOneStore) {
   constexpr int kWriters = 4;
   constexpr int kAnswers = 50;
   std::vector<std::thread> writers;

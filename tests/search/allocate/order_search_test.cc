@@ -193,7 +193,7 @@ TEST(OrderSearchEngineTest, AnswersAtOnceForVeryManyBuffers) {
   ExpectAnswer(problem, Lower(problem, 1, 1), kAnyPeak);
 }
 
-TEST(OrderSearchEngineTest, DependsOnSeedAndWorkAlone) {
+TEST(OrderSearchEngineTest, DependsOnSeedAndWorkAndNotOnThreads) {
   base::Random random(76);
   const Problem problem = DrawBuffers(random, 900, 3000, 1000, 300);
   const OrderSearchEngine engine(5);
