@@ -47,8 +47,8 @@ struct Tile {
   std::int64_t tiles = 0;            // that cover the output; 0 for a candidate
   std::int64_t lower_bound = 0;      // bytes; no placement has a lower peak
   std::optional<std::int64_t> peak;  // bytes, of the placement that was found
-  std::optional<std::int64_t>
-      latency_cycles;  // costs of all tiles, where it fits; not of candidates
+  // Costs of all tiles, where it fits; not of candidates.
+  std::optional<std::int64_t> latency_cycles;
   std::optional<double> energy_pj;
   std::optional<std::int64_t> off_chip_bytes;
   std::string reason;  // why it does not fit, or is not known to

@@ -84,9 +84,8 @@ class ProblemDump {
     const Recorder* Heard() const { return recorder_.get(); }
 
    private:
-    std::unique_ptr<Recorder>
-        // replaces the first engine, which receives every query; null: nothing is recorded
-        recorder_;
+    // Replaces the first engine, which receives every query; null: nothing is recorded.
+    std::unique_ptr<Recorder> recorder_;
     std::vector<const problem::Engine*> engines_;
   };
 

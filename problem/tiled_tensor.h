@@ -75,8 +75,8 @@ inline constexpr size_t kMostChunks = 2'048;
 struct TiledProblem {
   Problem problem;
   std::vector<size_t> first_chunk;  // by tensor: its buffer, which lies at the tensor's base
-  bool exact =
-      true;  // no chunks were joined: what has no placement has none for the tensors either
+  // No chunks were joined: what has no placement has none for the tensors either.
+  bool exact = true;
 };
 TiledProblem ProblemOfChunks(std::span<const TiledTensor> tensors, const Memory& memory);
 

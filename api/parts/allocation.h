@@ -32,8 +32,8 @@ struct AllocationCall {
   std::optional<int64_t> budget;  // of each query to an engine
   int threads = 1;
   bool explains = true;  // infeasible answers
-  const problem::Ladder* ladder =
-      nullptr;  // the Problem has the sizes of its candidate `candidate`
+  // The Problem has the sizes of its candidate `candidate`.
+  const problem::Ladder* ladder = nullptr;
   size_t candidate = 0;
   std::function<void(std::string_view)> progress;
 };

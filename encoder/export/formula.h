@@ -28,9 +28,8 @@ enum class FormulaFormat : uint8_t { kDimacs, kSmtlib, kText };
 struct FormulaOptions {
   FormulaFormat format = FormulaFormat::kText;
   problem::Bytes capacity = 0;  // of memories[0]
-  std::optional<size_t>
-      // of the candidates; if not set, each candidate is a variable and one of them holds
-      candidate;
+  // Of the candidates; if not set, each candidate is a variable and one of them holds.
+  std::optional<size_t> candidate;
   // for kDimacs, and for the sizes that kText reports
   sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude;
 };

@@ -133,8 +133,8 @@ void Schedules::WritePortsOf(size_t memory, size_t bank) {
   const problem::Ports& ports = question_.problem.memories[memory].banks[bank].ports;
   const auto limit = [&](std::optional<int> most, std::optional<AccessKind> kind) {
     if (!most) return;
-    std::map<Step, std::vector<size_t>>
-        users;  // distinct buffers with an access of this kind at that step
+    // Distinct buffers with an access of this kind at that step.
+    std::map<Step, std::vector<size_t>> users;
     for (size_t i = 0; i < accesses_.size(); ++i) {
       if (static_cast<size_t>(question_.BufferAt(i).memory) != memory) continue;
       for (const auto& [step, accesses] : accesses_[i]) {

@@ -19,9 +19,8 @@ namespace tessera::encoder::program {
 struct Pass {
   problem::Step begin = 0;
   problem::Step end = 0;
-  std::vector<problem::Step>
-      // the step at which the operator starts to write: `compute`, or the begin of its slice loop
-      first;
+  // The step at which the operator starts to write: `compute`, or the begin of its slice loop.
+  std::vector<problem::Step> first;
   std::vector<problem::Step> compute;     // C_k
   std::map<int, problem::Step> restores;  // R_k, by operator
   std::map<int, problem::Step> saves;     // S_k, by operator

@@ -170,8 +170,8 @@ namespace {
 constexpr int64_t kMostOrderPositions = 512;
 constexpr int64_t kMostOrderPositionsInBanks = 64;
 
-constexpr int64_t kBytesPerClause =
-    160;  // with the corresponding variables, measured on large formulas
+// With the corresponding variables, measured on large formulas.
+constexpr int64_t kBytesPerClause = 160;
 
 }  // namespace
 

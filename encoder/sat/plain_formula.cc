@@ -240,8 +240,8 @@ void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subject
   }
   add(AtLeast(high, above.last + 1), Under(low, above.last - distance + 1));
   for (auto value = above.values.rbegin(); value != above.values.rend() && !full_; ++value) {
-    const Bytes greatest =
-        *value - above.stride - distance;  // of the lower, if the higher is below the value
+    // Of the lower, if the higher is below the value.
+    const Bytes greatest = *value - above.stride - distance;
     add(AtLeast(high, *value), Under(low, greatest + 1));
     if (greatest < below.first) return;
   }

@@ -294,8 +294,8 @@ Copy Actions::Restore(int op, const RunIndex& run, problem::Step step) {
     const Box kept = KeptOf(tile, tensor);
     if (IsEmpty(kept)) continue;
     Place to = places_.OfTile(tensor, run.phase, tile, writes);
-    to.axes[*RowAxisOf(kept.size())].pad_high =
-        0;  // the tile that makes the rows below writes them
+    // The tile that makes the rows below writes them.
+    to.axes[*RowAxisOf(kept.size())].pad_high = 0;
     copy.moves.push_back({kept, places_.OfKept(tensor, run.phase, tile, reads), to,
                           !here_.Is(tensor, verify::Residency::kLoaded)});
   }

@@ -27,9 +27,9 @@ struct AxisPlace {
   int64_t number_step = 1;   // elements, row-major in the tensor
   int64_t pad_low = 0;       // stored pads
   int64_t pad_high = 0;
-  int64_t modulus =
-      0;  // of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus`
-          // steps behind the base, low pads before the base, high ones behind all rows
+  // Of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus` steps
+  // behind the base, low pads before the base, high ones behind all rows.
+  int64_t modulus = 0;
   int64_t made_before = 0;  // of a rolling buffer: the number j of row held.begin
 };
 
@@ -100,8 +100,8 @@ struct Operand {
     kInput,
     kConstant,
     kTable,
-    kPartialSums
-  };  // kPartialSums: what rounds before have added up
+    kPartialSums  // the sums of the rounds before
+  };
   Kind kind = Kind::kInput;
   size_t position = 0;  // in the operator's list
   Place place;
@@ -120,8 +120,8 @@ struct Compute {
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::optional<Place> scratch;  // all its cells
-  std::optional<Range>
-      k_extent;  // what it adds up in this round; the result is then sums, but in the last
+  // What it adds up in this round; the result is then sums, but in the last.
+  std::optional<Range> k_extent;
   RunIndex turn = {};
 };
 

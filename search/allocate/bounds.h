@@ -16,11 +16,10 @@ namespace tessera::search::allocate {
 // A lower bound of the peak of every allocation of one memory, with its cause.
 struct Bound {
   problem::Bytes bytes = 0;
-  std::optional<problem::Step>
-      step;  // the step whose load proves it; nullopt if a single buffer or separation does
-  std::vector<int>
-      // the buffers that need the bytes: pairwise in conflict (at `step`), or the single buffer
-      buffers;
+  // The step whose load proves it; nullopt if a single buffer or separation does.
+  std::optional<problem::Step> step;
+  // The buffers that need the bytes: pairwise in conflict (at `step`), or the single buffer.
+  std::vector<int> buffers;
 };
 
 // Returns the maximum of two bounds. Neither exceeds the true minimum.

@@ -308,8 +308,8 @@ std::optional<std::string> FindOversize(const Problem& problem, int memory,
                                         const base::Stop& stop) {
   constexpr size_t kMostBuffers = 8192;
   constexpr int64_t kMostMeetings = 16'000'000;
-  constexpr int64_t kBytesPerMeeting =
-      64;  // in the lists of neighbours, of cliques and of their members
+  // In the lists of neighbours, of cliques and of their members.
+  constexpr int64_t kBytesPerMeeting = 64;
   const std::string name = "memory '" + problem.memories[static_cast<size_t>(memory)].name + "'";
   if (BuffersOf(problem, memory).size() > kMostBuffers)
     return "more than " + std::to_string(kMostBuffers) + " buffers in " + name;

@@ -82,17 +82,17 @@ struct ConflictModel {
   std::vector<Bytes> sizes;
   std::vector<int> interchangeable_below;  // the interchangeable buffer that must lie lower, or -1
   std::vector<int> interchangeable_above;  // the interchangeable buffer that must lie higher, or -1
-  std::vector<std::pair<int, int>>
-      extents;  // [first, last) of the cliques that the buffer's conflicts span
+  // [first, last) of the cliques that the buffer's conflicts span.
+  std::vector<std::pair<int, int>> extents;
 
   CompressedLists<int> neighbours;  // conflicting movable buffers
   CompressedLists<int> members;     // of a clique
   CompressedLists<int> cliques_of;  // of a buffer
 
-  std::vector<std::vector<AddressRange>>
-      blocked;  // per clique: bytes occupied by fixed buffers and reserved ranges
-  std::vector<Bytes>
-      overhang;  // per clique: how far the padding of its topmost buffer may exceed the capacity
+  // Per clique: bytes occupied by fixed buffers and reserved ranges.
+  std::vector<std::vector<AddressRange>> blocked;
+  // Per clique: how far the padding of its topmost buffer may exceed the capacity.
+  std::vector<Bytes> overhang;
 
   // why the fixed offsets exclude every allocation, in words; else empty
   std::string contradiction;

@@ -224,8 +224,8 @@ class Contractor {
   const Problem& problem_;
   const Ladder* ladder_;
   std::set<Pair> may_overlap_;  // pairs that a relation allows to share bytes
-  std::vector<std::vector<int>>
-      groups_;  // by index in the result; a buffer on its own is a group of one
+  // By index in the result; a buffer on its own is a group of one.
+  std::vector<std::vector<int>> groups_;
   Contraction result_;
 };
 

@@ -15,11 +15,11 @@ namespace tessera::search::allocate {
 // A Problem in which buffers that must lie on the same bytes are one buffer.
 struct Contraction {
   problem::Problem problem;
-  problem::Ladder
-      ladder;  // the candidates, with the sizes of the buffers of `problem`; empty without a ladder
+  // The candidates, with the sizes of the buffers of `problem`; empty without a ladder.
+  problem::Ladder ladder;
   std::vector<int> image;  // of each original buffer: its index in `problem`
-  std::string
-      contradiction;  // why no allocation exists, in words; empty if no contradiction was found
+  // Why no allocation exists, in words; empty if no contradiction was found.
+  std::string contradiction;
 };
 
 // Joins all buffers that kColocate relations with delta 0 connect, transitively. The placements of

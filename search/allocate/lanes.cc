@@ -22,8 +22,8 @@ constexpr size_t kLanes = 2;
 constexpr size_t kQuick = 2;  // engines used in the opening
 
 constexpr size_t kSmall = 48;  // buffers; up to here a reserve may be the best engine
-constexpr int64_t kReserveSlice =
-    50'000;  // nodes; Problems decided with less need no reserve and no improver
+// Nodes; Problems decided with less need no reserve and no improver.
+constexpr int64_t kReserveSlice = 50'000;
 constexpr int64_t kLatePart = 4;  // of a slice: the share of an improver if nothing is found yet
 
 // Quarters of a slice that improvers get on the way down: fewest after another engine succeeded,

@@ -22,8 +22,8 @@ struct LaneProblem {
   const problem::Problem& problem;  // the Problem given to the engines
   const problem::Ladder* ladder;    // may be null
   size_t candidate;
-  const problem::Problem&
-      sized;  // for the candidate, with every rule: answers are validated against it
+  // For the candidate, with every rule: answers are validated against it.
+  const problem::Problem& sized;
   problem::Bytes granularity;  // every peak is a multiple of it
 };
 

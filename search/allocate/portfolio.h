@@ -22,8 +22,8 @@ struct AllocateOptions {
   base::Budget budget;  // over all engines and probes, in each engine's own units
   int threads = 1;      // up to two are useful; they change the time, never the answer
   const base::Stop* stop = nullptr;
-  std::function<void(std::string_view)>
-      progress;  // receives one line for each turn of an engine; may be empty
+  // Receives one line for each turn of an engine; may be empty.
+  std::function<void(std::string_view)> progress;
 };
 
 // Decides the Problem with the sizes of `candidate` (ignored without a ladder).

@@ -43,8 +43,8 @@ struct Flow {
 };
 
 struct TileCost {
-  std::vector<int64_t>
-      engine;  // cycles of each operator's step: the slowest of arithmetic and the ports it uses
+  // Cycles of each operator's step: the slowest of arithmetic and the ports it uses.
+  std::vector<int64_t> engine;
   std::vector<const hw_profiles::Engine*> runs_on;  // parallel to `engine`
   int64_t copies = 0;                               // cycles of the steps that copy kept rows
   int64_t compute = 0;                              // arithmetic only
@@ -145,8 +145,8 @@ class TileCosts {
     Worker worker;
     std::vector<size_t> inputs;
     std::vector<size_t> outputs;
-    std::optional<size_t> growth =
-        {};  // the axis along which the result grows in the place of the first input
+    // The axis along which the result grows in the place of the first input.
+    std::optional<size_t> growth = {};
   };
 
   // The reads and writes of one step, parallel to Profile::memories.

@@ -217,8 +217,8 @@ class DepthFirst {
   const Precedence& precedence_;
   int nodes_;
   std::vector<std::vector<int>> operands_;  // by node, in the order in which they are walked to
-  std::vector<int64_t>
-      needs_;  // by node: bytes that its walk needs at most, where OperandOrder::kHungriest asks
+  // By node: bytes that its walk needs at most, where OperandOrder::kHungriest asks.
+  std::vector<int64_t> needs_;
   std::vector<bool> visited_;
   Order order_;
 };

@@ -37,8 +37,8 @@ struct ExplainOptions {
   // changes.
   base::Budget budget = {2'000'000};
   const base::Stop* stop = nullptr;
-  const problem::Ladder* ladder =
-      nullptr;  // the Problem has the sizes of its candidate `candidate`
+  // The Problem has the sizes of its candidate `candidate`.
+  const problem::Ladder* ladder = nullptr;
   size_t candidate = 0;
 };
 

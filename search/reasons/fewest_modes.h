@@ -51,8 +51,8 @@ struct FewestModes {
   problem::Status status = problem::Status::kUnknown;
   std::vector<ModeId> kept;     // ascending
   std::vector<ModeNeed> needs;  // if kOptimal: no smaller set of modes meets all of the proven ones
-  std::vector<problem::Allocation>
-      allocations;  // parallel to the queries, with the modes of `kept` only
+  // Parallel to the queries, with the modes of `kept` only.
+  std::vector<problem::Allocation> allocations;
   int64_t solves = 0;
 };
 

@@ -25,8 +25,8 @@ using Engines = std::vector<const problem::Engine*>;
 
 struct CandidateSearchOptions {
   base::Budget budget;  // for each candidate and engine
-  bool infer =
-      true;  // use the answer for one candidate for those that it dominates or that dominate it
+  // Use the answer for one candidate for those that it dominates or that dominate it.
+  bool infer = true;
 };
 
 // The knowledge about one candidate.
@@ -105,10 +105,10 @@ class CandidateSearch {
   bool may_infer_;
   // With fewer rules, if it has any (problem/tile_candidates.h).
   std::unique_ptr<const problem::Problem> folded_;
-  std::unique_ptr<const allocate::Contraction>
-      contraction_;  // the Problem given to the engines instead, if any; sessions refer to it
-  std::vector<std::unique_ptr<problem::Session>>
-      sessions_;                          // parallel to engines_, opened on first use
+  // The Problem given to the engines instead, if any; sessions refer to it.
+  std::unique_ptr<const allocate::Contraction> contraction_;
+  // Parallel to engines_, opened on first use.
+  std::vector<std::unique_ptr<problem::Session>> sessions_;
   std::vector<CandidateAnswer> answers_;  // parallel to the candidates
   int64_t solves_ = 0;
   std::optional<base::Diagnostic> fault_;

@@ -54,8 +54,8 @@ class ResultCache {
   const size_t most_bytes_;
   mutable std::mutex mutex_;
   Entries entries_;  // used last first
-  std::unordered_map<std::string_view, Entries::iterator>
-      position_;  // keys are those of the entries
+  // Keys are those of the entries.
+  std::unordered_map<std::string_view, Entries::iterator> position_;
   Counts counts_;
 };
 

@@ -311,8 +311,8 @@ base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
       IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
   if (!tiles) return base::Unexpected(tiles.error());
   tiles->DropClasses(stop);
-  grid.thinned =
-      grid.thinned || stop.Requested();  // shapes may be missing: nothing is proven of all
+  // Shapes may be missing: nothing is proven of all.
+  grid.thinned = grid.thinned || stop.Requested();
 
   Staircase staircase{*std::move(tiles), std::move(grid), {}, std::nullopt, std::nullopt, false};
   const Numbering numbering(staircase.grid);

@@ -28,9 +28,8 @@ namespace tessera::search::tiling {
 // A tile shape that fits and that no other fitting shape of the grid contains, under one policy.
 struct Corner {
   size_t candidate = 0;  // index into the staircase's candidates
-  std::vector<size_t>
-      // the candidates that are one extent larger along one axis; none at the end of the grid
-      beyond;
+  // The candidates that are one extent larger along one axis; none at the end of the grid.
+  std::vector<size_t> beyond;
   bool proven = false;  // each of those is proven infeasible, and the grid skipped no extent
 };
 

@@ -67,8 +67,8 @@ class ShapeSearch {
   graph::tiling::ShapeGrid grid_;   // the even cuts
   graph::tiling::ShapeGrid every_;  // every extent
   std::vector<AxisSet> subsets_;    // of the axes that have a choice; not the empty one
-  std::map<graph::tiling::TileShape, std::vector<AxisSet>>
-      out_;  // returned shapes, and for which subsets
+  // Returned shapes, and for which subsets.
+  std::map<graph::tiling::TileShape, std::vector<AxisSet>> out_;
 };
 
 }  // namespace tessera::search::tiling

@@ -32,11 +32,10 @@ struct PinnedBuffer {
 struct TileOptions {
   Engines engines;      // see candidate_search.h
   base::Budget budget;  // for each candidate and engine
-  std::optional<std::vector<graph::tiling::TileShape>>
-      // instead of those with which a ShapeSearch of the profile's axes and granularities starts
-      shapes;
-  std::optional<std::vector<encoder::program::Policy>>
-      policies;  // instead of those that the profile allows
+  // Instead of those with which a ShapeSearch of the profile's axes and granularities starts.
+  std::optional<std::vector<graph::tiling::TileShape>> shapes;
+  // Instead of those that the profile allows.
+  std::optional<std::vector<encoder::program::Policy>> policies;
   // the tensors that the profile's policies keep on chip (encoder::Policy::kept)
   std::vector<int> kept;
   encoder::program::TilesMade made = encoder::program::TilesMade::kThatDiffer;

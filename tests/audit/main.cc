@@ -168,8 +168,8 @@ int Main(const Options& options) {
                       std::find(wanted.begin(), wanted.end(), Families()[i].name) != wanted.end();
     if (runs) courses.push_back({&Families()[i], i, {}, 0, 0, 0});
   }
-  const uint64_t most =
-      options.draw >= 0 ? 1 : static_cast<uint64_t>(options.draws);  // of each; 0: as time allows
+  // Of each; 0: as time allows.
+  const uint64_t most = options.draw >= 0 ? 1 : static_cast<uint64_t>(options.draws);
   const auto start = Clock::now();
   while (most > 0 || SecondsSince(start) < options.seconds) {
     Course* behind = nullptr;  // has used the least of its share of the time

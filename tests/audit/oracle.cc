@@ -160,8 +160,8 @@ class Oracle {
     Graph network;
     std::vector<graph::Usage> usages;
     std::vector<int> order;
-    std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>>
-        least;  // from here to the end
+    // From here to the end.
+    std::map<std::pair<int, std::vector<int>>, std::pair<Sums, double>> least;
   };
 
   struct Step {
@@ -560,9 +560,10 @@ class Oracle {
   Bytes capacity_ = 0;
   bool hands_on_ = false;  // whether some state has a next value
   std::vector<std::vector<int>> orders_;
+  // By the operators done before, the operators in order, the kept tensors.
   std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>,
            std::vector<TileConfig>>
-      configs_;  // by the operators done before, the operators in order, the kept tensors
+      configs_;
   int64_t choices_ = 0;
   int64_t steps_ = 0;
   bool breaks_ties_ = false;

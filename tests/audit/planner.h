@@ -44,8 +44,8 @@ struct Answer {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
-  std::string
-      fault;  // a fault of the program, or of the question, as the search reports it; else empty
+  // A fault of the program, or of the question, as the search reports it; else empty.
+  std::string fault;
   double seconds = 0;
   bool timed_out = false;
 

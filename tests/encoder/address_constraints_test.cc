@@ -127,8 +127,8 @@ TEST_F(ConstraintsOf, OffsetRulesMergeIntoOneGrid) {
   const formulation::Grid grid = formulation::FindAddressConstraints(problem_, nullptr).grids[0];
   EXPECT_EQ(grid.multiple, 12);
   EXPECT_EQ(grid.residue, 6);
-  problem_.rules[0].requirement.residue =
-      1;  // never at a multiple of 6: left to clauses, which refute it
+  // Never at a multiple of 6: left to clauses, which refute it.
+  problem_.rules[0].requirement.residue = 1;
   EXPECT_EQ(formulation::FindAddressConstraints(problem_, nullptr).grids[0].multiple, 6);
 }
 

@@ -43,8 +43,8 @@ struct ImportOptions {
 
 struct Import {
   Graph graph;
-  std::vector<std::string> notes =
-      {};  // what was folded, dropped, fused, made a barrier; shortened
+  // What was folded, dropped, fused, made a barrier; shortened.
+  std::vector<std::string> notes = {};
   // the outcome of each node of the file, in its order; empty if each is an operator of the graph
   std::vector<NodeFate> nodes = {};
 };

@@ -27,8 +27,8 @@ using problem::Status;
 namespace {
 
 constexpr int64_t kFirstLimitPerBuffer = 3;
-constexpr uint64_t kRoundsOfSeed =
-    1'000'000;  // beyond it seeds would coincide with those of the next seed option
+// Beyond it seeds would coincide with those of the next seed option.
+constexpr uint64_t kRoundsOfSeed = 1'000'000;
 
 // Each half of a round holds every order once.
 std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
@@ -134,10 +134,10 @@ class CanonicalSession final : public allocate::PerMemorySession {
   }
 
   CanonicalOptions options_;
-  std::vector<std::optional<allocate::ConflictModel>>
-      models_;  // of the sizes last asked for, by memory
-  std::map<std::pair<size_t, problem::Bytes>, Restarts>
-      restarts_;  // of those sizes, by memory and capacity
+  // Of the sizes last asked for, by memory.
+  std::vector<std::optional<allocate::ConflictModel>> models_;
+  // Of those sizes, by memory and capacity.
+  std::map<std::pair<size_t, problem::Bytes>, Restarts> restarts_;
 };
 
 }  // namespace

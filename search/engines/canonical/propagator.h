@@ -78,8 +78,8 @@ class Propagator {
   std::vector<int> dirty_;  // cliques whose floor must be recomputed
   std::vector<char> is_dirty_;
   std::vector<problem::Bytes> capacity_;  // of a clique
-  std::vector<int>
-      support_;  // of a delayed buffer: the neighbour with the lowest top at the last search
+  // Of a delayed buffer: the neighbour with the lowest top at the last search.
+  std::vector<int> support_;
   std::vector<int> witness_;  // and the one with the least offset
 };
 

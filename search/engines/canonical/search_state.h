@@ -123,8 +123,8 @@ class CanonicalState {
   void FixRoot();
 
   // Per buffer.
-  std::vector<problem::Bytes>
-      least;  // least offset; kNoPosition once placed, so that minima over neighbours ignore it
+  // Least offset; kNoPosition once placed, so that minima over neighbours ignore it.
+  std::vector<problem::Bytes> least;
   std::vector<problem::Bytes> top_below;  // the highest top of a placed neighbour
   std::vector<problem::Bytes> offset;     // its offset if placed
   std::vector<problem::Bytes> highest;    // the greatest offset within the capacity
@@ -205,8 +205,8 @@ class ConflictAnalysis {
   const CanonicalState& state_;
   base::PolledWork& work_;
   LevelSet levels_;
-  std::vector<problem::Bytes>
-      covered_;  // by buffer: the requested bound, or, if there is none, that of the root
+  // By buffer: the requested bound, or, if there is none, that of the root.
+  std::vector<problem::Bytes> covered_;
   std::vector<int> needed_at_;  // by buffer: the change that first met the request, or -1
   std::vector<uint64_t> open_;  // changes to explain, as bits
   size_t top_ = 0;              // words of open_ that may hold a bit

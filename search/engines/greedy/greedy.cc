@@ -305,9 +305,8 @@ class MemoryPasses {
   std::optional<GreedyPlacement> placement_;
   size_t hinted_ = 0;                      // passes that try hints come first; none without hints
   std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known to be too small
-  problem::Bytes peak_ =
-      std::numeric_limits<problem::Bytes>::max();  // of the best pass; beyond any capacity where
-                                                   // there is none
+  // Of the best pass; beyond any capacity where there is none.
+  problem::Bytes peak_ = std::numeric_limits<problem::Bytes>::max();
   std::vector<problem::Bytes> best_;
 };
 

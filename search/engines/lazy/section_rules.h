@@ -69,8 +69,8 @@ class EdgeFinding {
   std::vector<Member> members_;  // of the current section, ascending
   BufferSet suffix_;             // members from the current one on
   std::vector<Bound> largest_;   // size among the movable members before each
-  std::vector<size_t>
-      settled_from_;  // each member is already known to come before all from here on
+  // Each member is already known to come before all from here on.
+  std::vector<size_t> settled_from_;
 };
 
 // Section energy: all buffers that must come before a given buffer in one section fill the space

@@ -18,8 +18,8 @@ struct Sensitivity {
   double factor = 1;   // the multiplier
   bool within = true;  // the plan still satisfies the limits of the objective
   double score = 0;    // of the plan with the changed energy
-  double best_score =
-      0;  // of the best plan found with it; that of the plan itself if none is better
+  // Of the best plan found with it; that of the plan itself if none is better.
+  double best_score = 0;
   bool undecided = false;  // a limit came before it was known whether a better plan exists
 
   // No better choice was found.

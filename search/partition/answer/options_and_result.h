@@ -50,14 +50,14 @@ struct PartitionOptions {
   // constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc)
   bool prefetch = false;
   plan::OffChip off_chip = plan::OffChip::kWhole;  // how tensors at home share addresses
-  std::vector<plan::PlanConstraint>
-      constraints;  // on the given graph; CheckWellFormed must accept them
+  // On the given graph; CheckWellFormed must accept them.
+  std::vector<plan::PlanConstraint> constraints;
   // A previous plan, perhaps of another network, or nullptr. Among plans of equal score the search
   // selects the one that differs least from it, and a note reports what was kept.
   const plan::Plan* previous = nullptr;
   int64_t effort = kUsualEffort;  // SearchLimits::effort if max_operators is not set
-  std::span<const problem::Engine* const>
-      engines;                            // in the order of use; they must outlive the search
+  // In the order of use; they must outlive the search.
+  std::span<const problem::Engine* const> engines;
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
   // Limit on tile shapes times operators in total; when it is reached, the best plan so far is the
   // result. Single operators are always considered.
@@ -72,8 +72,8 @@ struct PartitionOptions {
   int threads = 1;      // affects the time, never the plan
   base::Budget budget;  // for each query to an engine
   const base::Stop* stop = nullptr;
-  std::function<void(std::string_view)>
-      progress;         // receives one line about the progress of the search; may be empty
+  // Receives one line about the progress of the search; may be empty.
+  std::function<void(std::string_view)> progress;
   std::string version;  // of the program, recorded in the plan
   // Whether the independent judge (plan/verify) must confirm kInfeasible. Searches that need only
   // plans switch this off.
@@ -90,13 +90,13 @@ struct PartitionResult {
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::string reason;
-  std::optional<placement::Obstacle> obstacle =
-      std::nullopt;  // if there is no plan and the obstacle is known
+  // If there is no plan and the obstacle is known.
+  std::optional<placement::Obstacle> obstacle = std::nullopt;
   // the cause, if constraints are; for kInfeasible, a sufficient subset
   std::vector<std::string> constraints = {};
   bool of_file_order = false;  // kUnknown: the reason is proven for the order of the file only
-  std::optional<plan::verify::infeasibility::Refutation> refutation =
-      std::nullopt;  // kInfeasible: the proof that the independent judge accepted
+  // kInfeasible: the proof that the independent judge accepted.
+  std::optional<plan::verify::infeasibility::Refutation> refutation = std::nullopt;
   // the layer-by-layer plan of the plan's network, if it was known before a stop, and the objective
   // that it is the best for
   std::optional<plan::Baseline> alone = std::nullopt;

@@ -88,8 +88,8 @@ namespace {
 
 constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
 constexpr int64_t kPlacementBudget = 20'000;
-constexpr int kMostUndecided =
-    8;  // Problems with neither a placement nor a proof; after that many, no more are tried
+// Problems with neither a placement nor a proof; after that many, no more are tried.
+constexpr int kMostUndecided = 8;
 
 // A Problem with a placement needs no prover.
 bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity,

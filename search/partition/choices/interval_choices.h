@@ -65,8 +65,8 @@ enum class ChoiceStatus : uint8_t {
 struct Choice {
   TileConfig config;
   size_t candidate = 0;  // index into the interval's IntervalTiles, once formulated
-  problem::Bytes peak_bytes =
-      0;  // a lower bound, tighter once it is formulated; the exact peak once it fits
+  // A lower bound, tighter once it is formulated; the exact peak once it fits.
+  problem::Bytes peak_bytes = 0;
   cost::Cost cost;
   bool priced = true;  // if false, only the peak is known, and its bound excludes the choice
   ChoiceStatus verdict = ChoiceStatus::kOpen;
@@ -223,8 +223,8 @@ class IntervalChoices {
     explicit Expanded(graph::tiling::ShapeGrid grid) : shapes(std::move(grid)) {}
 
     tiling::ShapeSearch shapes;
-    std::vector<encoder::program::Policy>
-        policies;  // once requested: those tried with all of `tried`
+    // Once requested: those tried with all of `tried`.
+    std::vector<encoder::program::Policy> policies;
     std::vector<encoder::program::Policy> further;  // skipped so far
     bool lists_policies = true;                     // whether there are no others
     std::vector<graph::tiling::TileShape> tried;    // of the shapes

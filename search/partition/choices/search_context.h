@@ -70,8 +70,8 @@ class PreviousPlan {
  private:
   struct Before {
     graph::tiling::TileShape tile;
-    encoder::program::Policy
-        policy;  // kept: those of the boundary tensors that cross the ends of the interval
+    // Kept: those of the boundary tensors that cross the ends of the interval.
+    encoder::program::Policy policy;
     std::vector<int> prefetch;
     int subgraph = 0;  // its number in the old plan
   };
@@ -102,9 +102,8 @@ struct SearchContext {
   const cost::Scale& scale;
   const base::Stop& stop;
   tiling::Engines engines;
-  tiling::Engines
-      // the same, for queries whether single subgraphs fit: they may have a cache (engine_cache.h)
-      tile_engines;
+  // The same, for queries whether single subgraphs fit: they may have a cache (engine_cache.h).
+  tiling::Engines tile_engines;
   base::Budget budget;  // for each query to an engine, except for single operators and whole plans
   const PreviousPlan* previous = nullptr;  // if the result should be close to a previous plan
   // The profile without the axes that are cut later, or nullptr if there are none.

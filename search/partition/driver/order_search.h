@@ -34,8 +34,8 @@ namespace tessera::search::partition::driver {
 inline constexpr int64_t kCompletion = 30;
 
 struct FixedOrderResult {
-  answer::PartitionResult
-      result;  // without PartitionOptions::order and its effect on status and notes
+  // Without PartitionOptions::order and its effect on status and notes.
+  answer::PartitionResult result;
   std::unique_ptr<paths::PathSearch> paths;  // the knowledge of the search; refers to the network
   cost::Cost promised = {};                  // of the selection that the plan realises, if any
   bool whatever_the_order = false;           // no other order changes the result
@@ -182,8 +182,8 @@ class OrderSearch {
   std::vector<paths::Ordered> Prepare(const paths::NetworkContext& network_context,
                                       const std::vector<orders::Order>& orders);
   std::optional<orders::Order> FindAtHome(const std::vector<orders::Order>& orders, int64_t effort);
-  base::Expected<answer::PartitionResult>
-  TakeResult();  // of the incumbent, with constants prefetched if requested
+  // Of the incumbent, with constants prefetched if requested.
+  base::Expected<answer::PartitionResult> TakeResult();
   base::Expected<answer::PartitionResult> Finish();
   bool SinglesDependOnOrder() const;
   plan::Baseline BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const;

@@ -51,8 +51,9 @@ void PathSearch::FormulateAll(std::vector<size_t> open, const base::Stop& stop) 
 }
 
 bool PathSearch::DecideSingles(const base::Stop& stop, Persistence persistence) {
-  const bool decided = DecideBest(lattice_.Singles(), stop, persistence) && !has_hurried_ &&
-                       !stop.Requested();  // a report may request one
+  // A report may request one.
+  const bool decided =
+      DecideBest(lattice_.Singles(), stop, persistence) && !has_hurried_ && !stop.Requested();
   Report();
   return decided;
 }

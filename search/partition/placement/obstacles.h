@@ -102,16 +102,16 @@ struct Obstacle {
   graph::tiling::TileShape tile;
   std::string policy;
   problem::Bytes needed = 0;  // at the same time
-  problem::Bytes available =
-      0;  // if this is at least `needed`, banks, modes or alignments are the cause
+  // If this is at least `needed`, banks, modes or alignments are the cause.
+  problem::Bytes available = 0;
   bool peak_is_limited = false;  // `available` is a limit of the objective
-  bool in_one_bank =
-      false;  // whether `available` refers to the longest bank, which must hold the tensor
+  // Whether `available` refers to the longest bank, which must hold the tensor.
+  bool in_one_bank = false;
   std::optional<problem::Step> step;  // of `problem`, where they are needed
   std::vector<HeldPart> tensors;      // that need them, largest first
   std::vector<BrokenLimit> limits;    // kLimit
-  std::vector<int>
-      blocked;  // kOperator, kCover: operators that are not known to fit alone, ascending
+  // kOperator, kCover: operators that are not known to fit alone, ascending.
+  std::vector<int> blocked;
   // The Problem that has no placement within `capacity` bytes of its first memory. Not set if
   // limits, engines or the load of a home are the cause.
   std::optional<problem::Problem> problem;

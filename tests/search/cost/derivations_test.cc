@@ -211,8 +211,8 @@ std::optional<bool> RefusesReversedParts(plan::Plan plan) {
 // finds it in the steps. Both refuse the same prefetches.
 TEST(Derivations, AgreeOnPrefetchedConstants) {
   Random random(2032);
-  std::array<int, 6> prefetched =
-      {};  // parts, by the tiles of the subgraph that runs meanwhile, up to 5
+  // Parts, by the tiles of the subgraph that runs meanwhile, up to 5.
+  std::array<int, 6> prefetched = {};
   int refused = 0;
   int reversed = 0;
   for (int round = 0; round < 20000; ++round) {

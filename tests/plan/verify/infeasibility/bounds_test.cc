@@ -31,8 +31,8 @@ namespace {
 
 const base::Stop kNoStop;
 constexpr int64_t kEndless = int64_t{1} << 50;
-constexpr int64_t kMostWork =
-    300;  // tile shapes times operators of an interval whose configurations are listed
+// Tile shapes times operators of an interval whose configurations are listed.
+constexpr int64_t kMostWork = 300;
 
 Plan DrawQuestion(base::Random& random) {
   Plan question;
