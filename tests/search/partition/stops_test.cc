@@ -17,11 +17,14 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/orders/low_memory_orders.h"
 #include "tessera/search/partition/analysis/front.h"
 #include "tessera/search/partition/analysis/reproduce.h"
 #include "tessera/search/partition/answer/refusal.h"
+#include "tessera/search/partition/choices/interval_choices.h"
+#include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 #include "tessera/tests/draws.h"
@@ -49,14 +52,14 @@ constexpr int64_t kMostAfter = 400;
 // Calls run(stop) with a stop that requests itself at the k-th poll, for k in steps up to the
 // `polls` of a whole run. Returns the number of runs.
 template <typename Run>
-int ForEachPoll(int64_t polls, const Run& run) {
+int ForEachPoll(int64_t polls, const Run& run, int64_t most_after = kMostAfter) {
   int runs = 0;
   for (int64_t k = 1; k <= polls; k += std::max<int64_t>(1, polls / Runs())) {
     SCOPED_TRACE("stopped at poll " + std::to_string(k) + " of " + std::to_string(polls));
     const base::Stop stop(base::Stop::AtPoll{k});
     run(stop);
     EXPECT_GE(stop.Polls(), k);
-    EXPECT_LE(stop.Polls() - k, kMostAfter);
+    EXPECT_LE(stop.Polls() - k, most_after);
     ++runs;
   }
   return runs;
@@ -149,6 +152,39 @@ TEST(Stops, LeaveTimeToNameTheOperatorThatNeedsMost) {
   }
   EXPECT_GE(unknown, 20);
   EXPECT_GE(named, unknown / 2);
+}
+
+// After an interrupt, one operator with many tile shapes, none of which fits, is left undecided.
+TEST(Stops, EndTheExaminationOfOneOperator) {
+  graph::Graph graph = Chain(1);
+  for (graph::Tensor& tensor : graph.tensors) {
+    if (!tensor.constant) tensor.shape[2] = 30'000;
+  }
+  const hw_profiles::Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 30);
+  const auto scale = cost::Scale::Make(Minimise("latency"), cost::FindLowerBounds(graph, profile));
+  ASSERT_TRUE(scale);
+  const cost::Simulator simulator(graph, profile);
+  const auto listed = KeepingNothing().engines;
+  const tiling::Engines engines(listed.begin(), listed.end());
+  base::Stop deadline;
+  deadline.Request();
+  const partition::choices::SearchContext context{.graph = graph,
+                                                  .profile = profile,
+                                                  .simulator = simulator,
+                                                  .scale = *scale,
+                                                  .stop = deadline,
+                                                  .engines = engines,
+                                                  .tile_engines = engines,
+                                                  .budget = {}};
+  const auto examine = [&context](const base::Stop& stop) {
+    partition::choices::IntervalChoices operator_alone(context, {0, 0}, {});
+    operator_alone.ExpandInHaste(stop);
+    for (const partition::choices::Choice& choice : operator_alone.Choices())
+      EXPECT_NE(choice.verdict, partition::choices::ChoiceStatus::kFits);
+  };
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  examine(never);
+  EXPECT_GE(ForEachPoll(never.Polls(), examine, 10), kLeastRuns);
 }
 
 // 30 000 tiles are more than the check of a plan goes through after an interruption, four are not.
