@@ -258,14 +258,15 @@ TEST_F(ExitCodeTest, ASignalWhileAnInputIsReadNamesTheOldFile) {
   EXPECT_EQ(outcome.err, "the file at old.json is from an earlier run and was left as it was\n");
 }
 
-// No engine keeps a signal to itself, as Z3 does unless it is configured otherwise.
+// No engine keeps a signal to itself, as Z3 does unless it is configured otherwise. The deadline
+// ends one that does, with another exit code.
 class InterruptedEngineTest : public ExitCodeTest,
                               public testing::WithParamInterface<std::string> {};
 
 TEST_P(InterruptedEngineTest, EndsAtTheSignal) {
   Write("bins.csv", ManyBins());
   Process process({"alloc", "bins.csv", "--capacity", "13400000", "--budget", "4000000000000",
-                   "--engine", GetParam(), "--no-reasons"},
+                   "--timeout", "20", "--engine", GetParam(), "--no-reasons"},
                   Folder(), Streams(), "");
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   process.Signal(SIGINT);
