@@ -47,9 +47,10 @@ class TESSERA_API Canceller {
 // The limits that end a call before its work is done, and the share of the machine that it uses.
 // None of this changes an answer that was not cut off.
 struct CallOptions {
-  std::optional<double> timeout_s = {};           // wall clock
-  std::optional<std::int64_t> memory_limit = {};  // bytes that the process holds; not set: three
-                                                  // quarters of what it may hold
+  // Wall clock. 0 or less ends the search at once, with the first answer that it can give.
+  std::optional<double> timeout_s = {};
+  // Bytes that the process holds; not set: three quarters of what it may hold.
+  std::optional<std::int64_t> memory_limit = {};
   std::optional<Canceller> canceller = {};
   int threads = 1;
   // Receives a line about the progress of long work, from any of the threads, one at a time.
