@@ -66,6 +66,7 @@ std::optional<base::Diagnostic> Attempts::Run(int64_t effort) {
   }
   if (!attempted_.best || !attempted_.outcome.settled) return fault_;
   if (!MeetsBound()) {
+    paths_.AllowAddedChoices();
     if (!paths_.CutsBestPath()) {
       Complete(effort);
     } else if (paths_.CutEveryAxis(effort / kLaterAxes)) {
@@ -189,10 +190,13 @@ void Attempts::Search() {
 }
 
 void Attempts::Forbid(const paths::Selection& selection, Outcome outcome) {
-  if (outcome == Outcome::kWorseAtHome || outcome == Outcome::kNoPlanAtHome) {
-    paths_.ForbidIntervalsOf(selection);
-  } else {
-    paths_.Forbid(selection);
+  switch (outcome) {
+    case Outcome::kNoPlanAtHome:
+      return paths_.ForbidIntervalsOf(selection);
+    case Outcome::kWorseAtHome:
+      return paths_.ForbidKnownChoicesOf(selection);
+    default:
+      return paths_.Forbid(selection);
   }
 }
 

@@ -50,7 +50,9 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  // The outcome for a selection; of the last two kinds, every selection of the same intervals.
+  // The outcome for a selection. What lies at home depends on the intervals alone, so of the last
+  // two kinds no other selection of the same intervals has a plan, or is better among the choices
+  // known so far.
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
 
   double BestScore() const;

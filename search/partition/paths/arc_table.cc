@@ -205,11 +205,17 @@ void ArcTable::Forbid(const Selection& selection, const SearchScope& scope) {
   Add(std::move(forbidden));
 }
 
-void ArcTable::ForbidIntervalsOf(const Selection& selection) {
+void ArcTable::ForbidIntervalsOf(const Selection& selection, size_t choices) {
   Forbidden forbidden;
   for (const Selected& subgraph : selection.subgraphs)
-    forbidden.push_back(ArcOf(*subgraph.interval, kEveryChoice, {}));
+    forbidden.push_back(ArcOf(*subgraph.interval, choices, {}));
   Add(std::move(forbidden));
+}
+
+void ArcTable::AllowAddedChoices() {
+  std::erase_if(forbidden_, [](const Forbidden& forbidden) {
+    return forbidden.front().choice == kEveryKnownChoice;
+  });
 }
 
 void ArcTable::Add(Forbidden forbidden) {

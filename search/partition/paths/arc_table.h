@@ -103,8 +103,12 @@ class ArcTable {
   // again.
   void Forbid(const Selection& selection, const SearchScope& scope);
 
-  // Excludes every selection of these intervals.
-  void ForbidIntervalsOf(const Selection& selection);
+  // Excludes every selection of these intervals: with kEveryChoice for good, with
+  // kEveryKnownChoice until AllowAddedChoices.
+  void ForbidIntervalsOf(const Selection& selection, size_t choices);
+
+  // Call this before choices are added: the best of those known may not be the best of all.
+  void AllowAddedChoices();
 
   // Forgets the excluded selections that are out of scope.
   void DropForbiddenBeyond(const SearchScope& scope);

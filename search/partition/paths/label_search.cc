@@ -298,7 +298,8 @@ std::vector<ArcLists::Place> PlacesOf(std::span<const ParallelArcs> each) {
 bool IsForbiddenBy(const Arc& forbidden, const Arc& arc) {
   return forbidden.begin == arc.begin && forbidden.end == arc.end &&
          forbidden.interval == arc.interval &&
-         (forbidden.choice == kEveryChoice || forbidden.choice == arc.choice);
+         (forbidden.choice == kEveryChoice || forbidden.choice == kEveryKnownChoice ||
+          forbidden.choice == arc.choice);
 }
 
 void LeastCost::Add(const cost::Cost& cost) {

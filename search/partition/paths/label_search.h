@@ -175,11 +175,12 @@ struct Path {
   cost::Cost cost;
 };
 
-// A partition that must not be returned: its arcs in order. An arc with kEveryChoice represents all
-// arcs of its interval.
+// A partition that must not be returned: its arcs in order. An arc with kEveryChoice or
+// kEveryKnownChoice represents all arcs of its interval.
 using Forbidden = std::vector<Arc>;
 
 inline constexpr size_t kEveryChoice = std::numeric_limits<size_t>::max() - 2;
+inline constexpr size_t kEveryKnownChoice = kEveryChoice - 1;  // until choices are added
 
 inline constexpr size_t kMostForbidden = 64;
 

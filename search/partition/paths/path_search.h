@@ -162,8 +162,16 @@ class PathSearch {
   // As ArcTable::Forbid.
   void Forbid(const Selection& selection);
 
-  // Excludes every selection of the same intervals, whatever their choices.
-  void ForbidIntervalsOf(const Selection& selection) { arcs_.ForbidIntervalsOf(selection); }
+  // Excludes every selection of the same intervals: for good, or, if this one is the best of the
+  // choices known so far, until AllowAddedChoices. Then only the selection itself stays excluded.
+  void ForbidIntervalsOf(const Selection& selection) {
+    arcs_.ForbidIntervalsOf(selection, kEveryChoice);
+  }
+  void ForbidKnownChoicesOf(const Selection& selection) {
+    Forbid(selection);
+    arcs_.ForbidIntervalsOf(selection, kEveryKnownChoice);
+  }
+  void AllowAddedChoices() { arcs_.AllowAddedChoices(); }
 
   // From now on only selections that keep nothing on chip except required tensors are found.
   void KeepNothing();

@@ -202,6 +202,21 @@ TEST(OffChipPeak, IsNotProvenByAddressesThatNoEngineProved) {
   EXPECT_EQ(limited->status, problem::Status::kUnknown);
 }
 
+// The best tiles that are cut along the first axes keep t3 and t4 on chip, and exceed the peak that
+// their intervals promise. Tiles cut along the later axis exceed it as much, and cost less.
+TEST(OffChipPeak, OfTheFirstAxesExcludesNoTilesOfTheLaterOnes) {
+  const auto found = partition::SearchPartition(
+      NetworkIn("tests/data/faults/later_axes.net.json"),
+      ProfileIn("tests/data/faults/later_axes.hw.json"),
+      Asking({.weights = {{"latency", 0.5}, {"off_chip_bytes", 1}, {"off_chip_peak", 0.25}},
+              .limits = {}}));
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->status, problem::Status::kOptimal);
+  EXPECT_EQ(found->plan->totals.latency_cycles, 1095);
+  EXPECT_EQ(found->plan->totals.off_chip_bytes, 120);
+  EXPECT_EQ(found->plan->totals.off_chip_peak_bytes, 282);
+}
+
 // The next value of a state lies at home from the subgraph on that makes it, not before.
 TEST(OffChipPeak, ANextStateMayLieWhereAnInputOfBeforeLay) {
   const std::string folder = "tests/search/partition/off_chip/";
