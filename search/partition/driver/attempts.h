@@ -50,9 +50,9 @@ class Attempts {
   Attempted Take() { return std::move(attempted_); }
 
  private:
-  // The outcome for a selection. What lies at home depends on the intervals alone, so of the last
-  // two kinds no other selection of the same intervals has a plan, or is better among the choices
-  // known so far.
+  // The outcome for a selection. What lies at home depends on the intervals alone. So of
+  // kNoPlanAtHome no selection of the same intervals has a plan, and of kWorseAtHome none of the
+  // choices known so far is better.
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
 
   double BestScore() const;
