@@ -154,14 +154,28 @@ bool Attempts::IsProvenLowest(const placement::JointPlacement& joint) const {
 }
 
 // The change of a plan relative to a previous one follows from its selection.
+cost::Cost Attempts::CostOf(const plan::Plan& plan, const paths::Selection& selection) const {
+  cost::Cost cost = context_.scale.CostOf(plan.totals);
+  cost.change = selection.cost.change;
+  return cost;
+}
+
+// The cost that its selection promised, or, if the plan exceeds that, its own.
+cost::Cost Attempts::CostOfBest() const {
+  const paths::Selection& selection = attempted_.selection;
+  if (!cost::IsLess(context_.scale.ScoreOf(selection.cost), attempted_.best->score))
+    return selection.cost;
+  return CostOf(*attempted_.best, selection);
+}
+
 bool Attempts::IsBetter(const plan::Plan& plan, const paths::Selection& selection) const {
-  const auto cost_of = [this](const plan::Plan& its, const paths::Selection& behind) {
-    cost::Cost cost = context_.scale.CostOf(its.totals);
-    cost.change = behind.cost.change;
-    return cost;
-  };
-  return context_.scale.Prefers(cost_of(plan, selection),
-                                cost_of(*attempted_.best, attempted_.selection));
+  return context_.scale.Prefers(CostOf(plan, selection),
+                                CostOf(*attempted_.best, attempted_.selection));
+}
+
+Attempted Attempts::Take() {
+  if (attempted_.best) attempted_.cost = CostOfBest();
+  return std::move(attempted_);
 }
 
 void Attempts::Search() {
@@ -232,17 +246,19 @@ void Attempts::Exchange(int64_t effort) {
   }
 }
 
-// Considers what was skipped, for plans of the same score.
+// Considers what was skipped, for plans of the same score. Intervals that were excluded because
+// their plan exceeds its promise count again: skipped tiles may have better ties.
 void Attempts::BreakTies(int64_t effort) {
+  paths_.AllowAddedChoices();
   const bool cuts_all = !paths_.CutsBestPath() || paths_.CutEveryAxis(effort / kLaterAxes);
   for (size_t attempt = 0; attempt < kMostTies && !fault_; ++attempt) {
     std::optional<paths::Selection> found;
-    if (cuts_all) found = paths_.FindTie(attempted_.selection.cost, effort);
+    if (cuts_all) found = paths_.FindTie(CostOfBest(), effort);
     if (!found) found = paths_.FindTiedExchange(attempted_.selection, effort / kExchange);
     if (!found) return;
-    Place(*found);
+    const Outcome outcome = Place(*found);
     const bool is_best = cost::CompareTies(attempted_.selection.cost, found->cost) == 0;
-    if (!is_best) paths_.Forbid(*found);
+    if (!is_best || outcome == Outcome::kWorseAtHome) Forbid(*found, outcome);
   }
 }
 

@@ -25,6 +25,7 @@ namespace tessera::search::partition::driver {
 struct Attempted {
   std::optional<plan::Plan> best;
   paths::Selection selection;  // of the best plan
+  cost::Cost cost;             // of the best plan: ties must prefer another plan to it
   answer::SearchOutcome outcome;
   std::string last_reason;
   std::optional<placement::Obstacle> obstacle;  // of the last failure
@@ -47,7 +48,7 @@ class Attempts {
   std::optional<base::Diagnostic> Run(int64_t effort);
 
   bool HasPlan() const { return attempted_.best.has_value(); }
-  Attempted Take() { return std::move(attempted_); }
+  Attempted Take();
 
  private:
   // The outcome for a selection. What lies at home depends on the intervals alone. So of
@@ -61,6 +62,8 @@ class Attempts {
   Outcome PlaceNow(const paths::Selection& selection);
   bool IsChecked(const plan::Plan& plan);
   bool IsProvenLowest(const placement::JointPlacement& joint) const;
+  cost::Cost CostOf(const plan::Plan& plan, const paths::Selection& selection) const;
+  cost::Cost CostOfBest() const;
   bool IsBetter(const plan::Plan& plan, const paths::Selection& selection) const;
   void Search();
   void Forbid(const paths::Selection& selection, Outcome outcome);

@@ -149,7 +149,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   plan.version = options.version;
   plan.seed = options.seed;
   found.whatever_the_order = answer::MeetsBound(context, lower_bounds, plan);
-  found.promised = attempted.selection.cost;
+  found.selection = attempted.selection;
+  found.cost = attempted.cost;
   // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {

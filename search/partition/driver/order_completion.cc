@@ -43,11 +43,13 @@ std::optional<base::Diagnostic> OrderSearch::TryEveryAxis() {
 
 // Other orders are compared without these axes, so that they cost the search of no order time. Only
 // where the best order was searched to the end with them, the others are scouted again. A plan that
-// meets its bound has no better score, but may have better ties.
+// meets its bound has no better score, but may have better ties. The search must find the best plan
+// again, which was excluded if it exceeds what its selection promised.
 std::optional<base::Diagnostic> OrderSearch::CutLaterAxes() {
   const bool may_gain = HasLaterAxes() && incumbent_.found.result.plan && MayContinue();
   if (later_axes_ != paths::LaterAxes::kNone || !may_gain) return std::nullopt;
   later_axes_ = paths::LaterAxes::kBestPath;
+  incumbent_.found.paths->Allow(incumbent_.found.selection);
   const std::vector<paths::PathSearch*> known = {incumbent_.found.paths.get()};
   if (auto fault = Try(incumbent_.network->InOrder(), Gain::kNone, known)) return fault;
   if (!survey_.every || !plan::CoversAll(incumbent_.found.result.plan->scope)) return std::nullopt;
@@ -81,7 +83,7 @@ std::optional<base::Diagnostic> OrderSearch::BreakTies() {
     known.push_back(&scout);
     scout.FindBounds();
     const std::optional<paths::Selection> tie =
-        scout.FindTie(incumbent_.found.promised, options_.effort * kTieEffort);
+        scout.FindTie(incumbent_.found.cost, options_.effort * kTieEffort);
     work_ += scout.Work();
     if (!tie) return std::nullopt;
     const paths::OrderedNetwork* before = incumbent_.network;

@@ -203,7 +203,7 @@ bool OrderSearch::Gains(const FixedOrderResult& found, Gain wanted) const {
     return plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score);
   const auto cost_of = [this](const FixedOrderResult& its) {
     cost::Cost cost = network_context_.scale.CostOf(its.result.plan->totals);
-    cost.change = its.promised.change;
+    cost.change = its.cost.change;
     return cost;
   };
   return network_context_.scale.Prefers(cost_of(found), cost_of(incumbent_.found)) &&

@@ -37,11 +37,11 @@ struct FixedOrderResult {
   // Without PartitionOptions::order and its effect on status and notes.
   answer::PartitionResult result;
   std::unique_ptr<paths::PathSearch> paths;  // the knowledge of the search; refers to the network
-  cost::Cost promised = {};                  // of the selection that the plan realises, if any
+  paths::Selection selection = {};           // of `paths`, that the plan realises, if any
+  cost::Cost cost = {};                      // of the plan, if any: Attempted::cost
   bool whatever_the_order = false;           // no other order changes the result
-  std::optional<plan::Baseline> alone =
-      // if nothing was taken over from another search, and it was known before a stop
-      std::nullopt;
+  // If nothing was taken over from another search, and it was known before a stop.
+  std::optional<plan::Baseline> alone = std::nullopt;
 };
 
 // Whether a plan exists already. If so, a stop ends the search of an order immediately.

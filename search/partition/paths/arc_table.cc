@@ -218,6 +218,16 @@ void ArcTable::AllowAddedChoices() {
   });
 }
 
+void ArcTable::Allow(const Selection& selection) {
+  std::erase_if(forbidden_, [&](const Forbidden& forbidden) {
+    return std::equal(forbidden.begin(), forbidden.end(), selection.subgraphs.begin(),
+                      selection.subgraphs.end(), [](const Arc& arc, const Selected& subgraph) {
+                        return arc.interval == subgraph.interval->index &&
+                               (arc.choice == kEveryKnownChoice || arc.choice == subgraph.index);
+                      });
+  });
+}
+
 void ArcTable::Add(Forbidden forbidden) {
   if (forbidden_.size() >= kMostForbidden) forbidden_.erase(forbidden_.begin());
   forbidden_.push_back(std::move(forbidden));

@@ -110,6 +110,9 @@ class ArcTable {
   // Call this before choices are added: the best of those known may not be the best of all.
   void AllowAddedChoices();
 
+  // Ends the exclusion of this selection, and of the known choices of its intervals.
+  void Allow(const Selection& selection);
+
   // Forgets the excluded selections that are out of scope.
   void DropForbiddenBeyond(const SearchScope& scope);
 

@@ -173,6 +173,9 @@ class PathSearch {
   }
   void AllowAddedChoices() { arcs_.AllowAddedChoices(); }
 
+  // As ArcTable::Allow: a search that continues from this one finds the selection again.
+  void Allow(const Selection& selection) { arcs_.Allow(selection); }
+
   // From now on only selections that keep nothing on chip except required tensors are found.
   void KeepNothing();
   bool MayKeep() const { return effort_.Scope().may_keep && lattice_.CouldKeep(); }
