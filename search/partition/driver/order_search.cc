@@ -194,20 +194,31 @@ const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& netwo
   return *networks_.back();
 }
 
-// Whether a plan of another order gains as much as is wanted. A tie must not cost the proof.
+// Whether a result gains as much as is wanted. A tie must not cost the proof, nor a proof that was
+// not reached the tie.
 bool OrderSearch::Gains(const FixedOrderResult& found, Gain wanted) const {
   const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
   const std::optional<plan::Plan>& plan = found.result.plan;
   if (!plan || !best) return plan.has_value();
-  if (wanted != Gain::kTie)
-    return plan->score < best->score || (wanted == Gain::kNone && plan->score == best->score);
   const auto cost_of = [this](const FixedOrderResult& its) {
     cost::Cost cost = network_context_.scale.CostOf(its.result.plan->totals);
     cost.change = its.cost.change;
     return cost;
   };
-  return network_context_.scale.Prefers(cost_of(found), cost_of(incumbent_.found)) &&
-         (plan::CoversAll(plan->scope) || !plan::CoversAll(best->scope));
+  const auto prefers = [&](const FixedOrderResult& one, const FixedOrderResult& other) {
+    return network_context_.scale.Prefers(cost_of(one), cost_of(other));
+  };
+  const bool proven = plan::CoversAll(plan->scope);
+  switch (wanted) {
+    case Gain::kSome:
+      return plan->score < best->score;
+    case Gain::kTie:
+      return prefers(found, incumbent_.found) && (proven || !plan::CoversAll(best->scope));
+    case Gain::kNone:
+      return plan->score < best->score ||
+             (plan->score == best->score && (proven || !prefers(incumbent_.found, found)));
+  }
+  return false;
 }
 
 // Searches the order by itself, and adopts it if that gains what is wanted.

@@ -147,8 +147,8 @@ class OrderSearch {
     bool proven = false;   // it is proven that none has any plan
   };
 
-  // The requirement for another order to replace the incumbent's: an equal score suffices, ties
-  // must prefer its plan, or the score must be lower.
+  // The requirement for another result to replace the incumbent: an equal score suffices where it
+  // is proven or ties do not prefer the incumbent, ties must prefer it, or its score must be lower.
   enum class Gain : uint8_t { kNone, kTie, kSome };
 
   // Orders for a search over all of them, the incumbent's first: as many as have few intervals.
