@@ -23,16 +23,28 @@ bool Stop::Requested() const {
   }
   const bool reached =
       request_at_ > 0 && polls_.fetch_add(1, std::memory_order_relaxed) + 1 >= request_at_;
-  const bool requested = reached || requested_.load(std::memory_order_relaxed) ||
+  const bool requested = reached || requested_at_.load(std::memory_order_relaxed) != 0 ||
                          (parent_ != nullptr && parent_->Requested());
   if (requested) NoteCutOff();
   return requested;
 }
 
-bool Stop::IsInterrupted() const {
-  return requested_.load(std::memory_order_relaxed) ||
-         (interrupts_at_deadline_ && deadline_ && Clock::now() >= *deadline_) ||
-         (parent_ != nullptr && parent_->IsInterrupted());
+void Stop::Request() noexcept {
+  Clock::rep none = 0;
+  requested_at_.compare_exchange_strong(none, Clock::now().time_since_epoch().count(),
+                                        std::memory_order_relaxed);
+}
+
+std::optional<Stop::Clock::time_point> Stop::InterruptedAt() const {
+  std::optional<Clock::time_point> earliest =
+      parent_ != nullptr ? parent_->InterruptedAt() : std::nullopt;
+  const auto take = [&earliest](Clock::time_point at) {
+    earliest = std::min(earliest.value_or(at), at);
+  };
+  const Clock::rep requested = requested_at_.load(std::memory_order_relaxed);
+  if (requested != 0) take(Clock::time_point(Clock::duration(requested)));
+  if (drops_work_ && Requested()) take(Clock::time_point::min());
+  return earliest;
 }
 
 bool Stop::HasEndedProcess() const {

@@ -54,20 +54,26 @@ class Stop {
   // search holds then need not be freed, which can take longer than an answer may be late.
   void EndProcess() { ends_process_ = true; }
 
-  // From now on its own deadline counts as an interruption too: no answer needs what is under way.
-  // Call this before the Stop is shared.
-  void InterruptAtDeadline() { interrupts_at_deadline_ = true; }
+  // Call this where no answer needs the work that is under way when the Stop stops, and before the
+  // Stop is shared. Whatever makes it stop then counts as an interruption long ago, so that nothing
+  // is completed first.
+  void DropWork() { drops_work_ = true; }
 
   // Whether it, or a parent, has stopped and ends the process.
   bool HasEndedProcess() const;
 
   // Safe to call from any thread and from a signal handler.
-  void Request() { requested_.store(true, std::memory_order_relaxed); }
+  void Request() noexcept;
 
   bool Requested() const;
 
-  // Whether it, or a parent, was stopped by a request, not only by a deadline or a memory limit.
-  bool IsInterrupted() const;
+  // Whether it, or a parent, was stopped by a request, not only by a deadline or a memory limit; or
+  // has stopped and drops its work.
+  bool IsInterrupted() const { return InterruptedAt().has_value(); }
+
+  // The time of the earliest such request; nullopt if there is none. The least time where the work
+  // is dropped.
+  std::optional<Clock::time_point> InterruptedAt() const;
 
   // The number of polls of a Stop made with AtPoll, including polls through Stops that have it as
   // their parent; 0 for other Stops.
@@ -104,14 +110,14 @@ class Stop {
   void NoteCutOffOfAll() const;  // its parents too
   bool ExceedsMemory() const;
 
-  std::atomic<bool> requested_{false};
+  std::atomic<Clock::rep> requested_at_{0};  // in ticks of the clock; 0: not requested
   mutable std::atomic<bool> has_cut_off_{false};
   mutable std::atomic<bool> has_declined_{false};
   mutable std::atomic<int64_t> polls_{0};
   std::optional<Clock::time_point> deadline_;
   std::optional<int64_t> memory_limit_;
   bool ends_process_ = false;
-  bool interrupts_at_deadline_ = false;
+  bool drops_work_ = false;
   mutable std::atomic<bool> out_of_memory_{false};
   // when memory is measured next, in ticks of the clock
   mutable std::atomic<int64_t> next_look_{0};

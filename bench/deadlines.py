@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How late `tessera` answers after a deadline or a signal, and how much memory it takes.
 
-  bench/deadlines.py build/release/bin/tessera [--inputs 50] [--signals 200] [--seed 1]
+  bench/deadlines.py build/release/bin/tessera [--inputs 50] [--signals 200] [--seed 1] [--sizes]
 
 Draws hard inputs: lists of 300 to 30 000 buffers, some with ties and fixed offsets, and networks of
 chains, parallel branches and wide windows. Each runs with a timeout of 0.2, 1 or 3 s and a memory
@@ -209,6 +209,27 @@ def measure_signals(binary, rng, folder, count):
     return faults
 
 
+def measure_sizes(binary, rng, folder):
+    faults = 0
+    for count in (1000, 3000, 10000, 30000, 100000):
+        for alive in (a for a in (30, 300, 3000) if a * 10 <= count):
+            path, answer = folder / "sized.csv", folder / "sized.json"
+            rows = draw_buffers(rng, count, alive)
+            path.write_text("id,lower,upper,size\n" + "".join(
+                f"b{i},{lower},{upper},{size}\n" for i, (lower, upper, size) in enumerate(rows)))
+            code, wall, _, memory = run([binary, "alloc", str(path), "--timeout", "5",
+                                         "--memory-limit", str(MEMORY), "--output", str(answer)])
+            found = json.loads(answer.read_text()) if code == 0 else {"status": f"code {code}"}
+            verdict = found["status"]
+            if verdict == "feasible":
+                above = 100 * (found["peak"] / found["lower_bound"] - 1)
+                verdict += f", peak {above:.1f} % above the bound"
+            print(f"| {count:7d} | {alive:15d} | {verdict:37s} | {wall:7.2f} | "
+                  f"{memory // 1024:3d} MiB |", flush=True)
+            faults += code != 0 or memory * 1024 > MEMORY or wall > 5.15
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -216,14 +237,18 @@ def main():
     parser.add_argument("--inputs", type=int, default=50)
     parser.add_argument("--signals", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sizes", action="store_true")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         binary = str(pathlib.Path(arguments.binary).resolve())
-        faults = measure_deadlines(binary, rng, folder, arguments.inputs)
-        faults += measure_signals(binary, rng, folder, arguments.signals)
+        if arguments.sizes:
+            faults = measure_sizes(binary, rng, folder)
+        else:
+            faults = measure_deadlines(binary, rng, folder, arguments.inputs)
+            faults += measure_signals(binary, rng, folder, arguments.signals)
     sys.exit(1 if faults else 0)
 
 

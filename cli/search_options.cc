@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -16,9 +18,17 @@
 #include "tessera/search/allocate/engine_queries.h"
 
 namespace tessera::cli {
+
+base::Stop::Clock::time_point ProcessBegin() {
+  const std::chrono::duration<double> used(static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+  return base::Stop::Clock::now() - std::chrono::duration_cast<base::Stop::Clock::duration>(used);
+}
+
 void CallLimits::Declare(CLI::App& app, std::string_view outcome) {
-  app.add_option("--timeout", timeout_s,
-                 fmt::format("Most seconds of wall clock; {} (default: none)", outcome))
+  app.add_option(
+         "--timeout", timeout_s,
+         fmt::format("Most seconds of wall clock from the start of the process; {} (default: none)",
+                     outcome))
       ->transform(Seconds());
   app.add_option(
          "--memory-limit", memory_limit,
@@ -54,8 +64,8 @@ std::optional<base::Stop::Clock::time_point> CallLimits::Deadline() const {
   if (!timeout_s) return std::nullopt;
   // A year serves as infinity and cannot overflow the clock.
   constexpr double kYear = 365.0 * 24 * 3600;
-  return base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(
-                                        std::chrono::duration<double>(std::min(*timeout_s, kYear)));
+  return begin + std::chrono::duration_cast<base::Stop::Clock::duration>(
+                     std::chrono::duration<double>(std::min(*timeout_s, kYear)));
 }
 
 void CallLimits::LimitLast(base::Stop& stop) const {

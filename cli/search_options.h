@@ -22,13 +22,19 @@ class App;
 
 namespace tessera::cli {
 
+// When the process began: now, less the processor time that loading it took.
+base::Stop::Clock::time_point ProcessBegin();
+
 // The limits that end a call before its work is done.
 struct CallLimits {
+  base::Stop::Clock::time_point begin = ProcessBegin();  // commands are made before any work
   std::optional<double> timeout_s;
   std::optional<int64_t> memory_limit;  // bytes
 
   // `outcome` is what is given at the end of the time or memory.
   void Declare(CLI::App& app, std::string_view outcome);
+
+  // Counted from the begin of the process, so that reading takes its part of the time.
   std::optional<base::Stop::Clock::time_point> Deadline() const;
 
   // Limits the memory of a Stop that ends the process: to three quarters of what the process may

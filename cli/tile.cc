@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "tessera/api/answers/answer_text.h"
 #include "tessera/api/parts/tile_answers.h"
+#include "tessera/base/stop.h"
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
@@ -136,11 +138,15 @@ class TileCommand final : public Command {
   ExitCode FindCorners(Console& console, const TileSubject& subject,
                        const search::tiling::TileOptions& options, const base::Stop& stop,
                        const TileAnswers& builder) const {
-    const base::Expected<search::tiling::Staircase> found = search::tiling::FindStaircase(
-        subject.network, subject.profile, subject.interval, options, stop);
+    auto kept = std::make_unique<const base::Expected<search::tiling::Staircase>>(
+        search::tiling::FindStaircase(subject.network, subject.profile, subject.interval, options,
+                                      stop));
+    const base::Expected<search::tiling::Staircase>& found = *kept;
     if (!found) return Decline(console, found.error());
     if (const base::Diagnostic* fault = found->tiles.Fault()) return console.Fail(*fault);
-    return Finish(console, builder.Build(subject, *found, all_));
+    const ExitCode code = Finish(console, builder.Build(subject, *found, all_));
+    base::FreeUnlessAtEnd(std::move(kept), stop);
+    return code;
   }
 
   ExitCode AskShape(Console& console, const TileSubject& subject,

@@ -13,7 +13,7 @@ namespace {
 
 // In all, and where a deadline is over already.
 constexpr std::chrono::milliseconds kReasons{1700};
-constexpr std::chrono::milliseconds kLateReasons{50};
+constexpr std::chrono::milliseconds kLateReasons{40};
 constexpr double kPartForCollision = 0.4;
 
 base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
@@ -32,7 +32,7 @@ PlanReasons FindPlanReasons(const graph::Graph& network, const hw_profiles::Prof
                             const base::Stop& signal) {
   PlanReasons reasons;
   base::Stop end(ReasonsEnd(*options.stop), &signal);
-  end.InterruptAtDeadline();
+  end.DropWork();
   const base::Stop first(end.Before(kPartForCollision), &end);
   if (result.obstacle && result.obstacle->problem) {
     reasons.collision = ExplainIfProven(*result.obstacle->problem, result.obstacle->capacity,

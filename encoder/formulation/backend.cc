@@ -30,7 +30,7 @@ void ClauseSink::Add(std::span<const Literal> clause) {
 }
 
 bool ClauseSink::Count() {
-  constexpr int64_t kBetweenLooks = 1024;
+  constexpr int64_t kBetweenLooks = 256;
   if (total_ >= limit_) full_ = true;
   if (total_ % kBetweenLooks == 0 && stop_ != nullptr && stop_->Requested()) full_ = true;
   if (full_) return false;

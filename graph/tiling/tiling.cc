@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/stop.h"
 #include "tessera/graph/regions.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/graph/tiling/propagation.h"
@@ -67,7 +68,8 @@ class TileCounter {
   TileCounter(const Graph& graph, Interval interval, const Propagation& propagation,
               const CutStructure& structure, const TileShape& tile, KnownGroups& known,
               const base::Stop* stop)
-      : work_(stop),
+      : stop_(stop),
+        work_(stop),
         graph_(graph),
         interval_(interval),
         tile_(tile),
@@ -98,6 +100,7 @@ class TileCounter {
   // Counts an operator for each position and each tile. Returns false from the stop on.
   bool Continues() { return work_.Continues(interval_.last - interval_.first + 1); }
 
+  const base::Stop* stop_;
   base::PolledWork work_;
   const Graph& graph_;
   Interval interval_;
@@ -261,8 +264,10 @@ TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
   for (size_t slot = 0; slot < subgraph.tensors.size(); ++slot)
     subgraph.largest.push_back(LargestOf(slot));
   if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
-  if (work_.IsCutOff()) return {};
-  return subgraph;
+  if (!work_.IsCutOff()) return subgraph;
+  // A million classes take long to free.
+  base::FreeUnlessAtEnd(std::make_unique<TiledSubgraph>(std::move(subgraph)), *stop_);
+  return {};
 }
 
 // Each class of a group is part of some tile.

@@ -32,12 +32,37 @@ TEST(StopTest, ADeadlineIsAnInterruptionOnlyWhereThatWasSaid) {
   const Stop plain(Stop::Clock::now() - std::chrono::seconds(1));
   EXPECT_FALSE(plain.IsInterrupted());
   Stop strict(Stop::Clock::now() - std::chrono::seconds(1));
-  strict.InterruptAtDeadline();
+  strict.DropWork();
   EXPECT_TRUE(strict.IsInterrupted());
   EXPECT_TRUE(Stop(std::nullopt, &strict).IsInterrupted());
   Stop early(Stop::Clock::now() + std::chrono::hours(1));
-  early.InterruptAtDeadline();
+  early.DropWork();
   EXPECT_FALSE(early.IsInterrupted());
+}
+
+TEST(StopTest, AnInterruptionIsAsOldAsItsFirstRequest) {
+  Stop parent;
+  Stop stop(std::nullopt, &parent);
+  EXPECT_EQ(stop.InterruptedAt(), std::nullopt);
+  const Stop::Clock::time_point before = Stop::Clock::now();
+  parent.Request();
+  const std::optional<Stop::Clock::time_point> first = stop.InterruptedAt();
+  ASSERT_TRUE(first.has_value());
+  EXPECT_GE(*first, before);
+  EXPECT_LE(*first, Stop::Clock::now());
+  stop.Request();
+  parent.Request();
+  EXPECT_EQ(stop.InterruptedAt(), first);
+}
+
+TEST(StopTest, AStopThatDropsItsWorkLeavesNoTimeToCompleteIt) {
+  Stop parent;
+  Stop stop(std::nullopt, &parent);
+  stop.DropWork();
+  EXPECT_EQ(stop.InterruptedAt(), std::nullopt);
+  parent.Request();
+  EXPECT_EQ(stop.InterruptedAt(), Stop::Clock::time_point::min());
+  EXPECT_GT(parent.InterruptedAt(), Stop::Clock::time_point::min());
 }
 
 // Work in units of one that goes on until it is cut off, or for `most` units.

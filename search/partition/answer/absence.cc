@@ -14,8 +14,8 @@ namespace {
 // Limit on operators that are tried alone to find the obstacle.
 constexpr size_t kMostStuck = 64;
 
-// The time for the one operator that is tried alone after a stop.
-constexpr std::chrono::milliseconds kAfterStop(20);
+// The time for the one operator that is tried alone after a stop; after an interrupt, from then on.
+constexpr std::chrono::milliseconds kAfterStop(15);
 
 Room RoomIn(const choices::IntervalChoices& interval) {
   if (!interval.IsExpanded()) return Room::kUndecided;
@@ -187,7 +187,9 @@ std::vector<Stuck> Absence::FindStuckAfterStop(std::span<const int> unseen) cons
   if (unseen.empty()) return {};
   const int largest = *std::max_element(
       unseen.begin(), unseen.end(), [&](int a, int b) { return LeastBytes(a) < LeastBytes(b); });
-  const base::Stop stop(base::Stop::Clock::now() + kAfterStop);
+  const auto begin = context_.stop.InterruptedAt().value_or(base::Stop::Clock::now());
+  const base::Stop stop(begin + kAfterStop);
+  if (stop.Requested()) return {};
   if (auto stuck = TryAlone(largest, stop)) return {*std::move(stuck)};
   return {};
 }

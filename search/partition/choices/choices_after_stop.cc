@@ -33,7 +33,7 @@ void IntervalChoices::ExpandAsBefore() {
   if (std::none_of(expanded_->choices.begin(), expanded_->choices.end(), is_as_before)) {
     const base::Stop never;
     AddShapes({*tile}, never);
-    expanded_->configs.reset();
+    DropConfigs();
   }
   base::Stop ended;
   ended.Request();
@@ -98,7 +98,7 @@ bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> til
     if (looked_at > kFewTiles || expanded_->refusal || stop.Requested()) return false;
     const size_t first = expanded_->choices.size();
     AddShapes({shape.tile}, stop);
-    expanded_->configs.reset();
+    DropConfigs();
     for (size_t i = first; i < expanded_->choices.size(); ++i) {
       Decide(i, stop);
       if (expanded_->choices[i].verdict == ChoiceStatus::kFits) return true;

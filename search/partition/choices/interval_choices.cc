@@ -96,7 +96,7 @@ void IntervalChoices::Expand(const base::Stop& stop) {
     Refine(stop);
     PriceFront(stop);
   }
-  expanded_->configs.reset();
+  DropConfigs();
 }
 
 void IntervalChoices::Formulate(const base::Stop& stop) {
@@ -113,7 +113,7 @@ void IntervalChoices::Formulate(const base::Stop& stop) {
   // Among choices with equal costs, the one that needs least memory is most likely to fit.
   std::stable_sort(expanded_->choices.begin(), expanded_->choices.end(),
                    [](const Choice& a, const Choice& b) { return a.peak_bytes < b.peak_bytes; });
-  expanded_->configs.reset();
+  DropConfigs();
 }
 
 // Only tiles with known costs are formulated; the others certainly do not fit.

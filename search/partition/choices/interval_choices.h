@@ -270,6 +270,7 @@ class IntervalChoices {
   Range EveryPolicy() const { return {0, expanded_->policies.size()}; }
   size_t TakePolicies(double score, size_t most);
   std::vector<graph::tiling::TileShape> FirstShapes();
+  void DropConfigs() { base::FreeUnlessAtEnd(std::move(expanded_->configs), context_->stop); }
   void BeginInHaste();
   bool FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles, const base::Stop& stop);
   double ChangeOf(const Choice& choice) const;

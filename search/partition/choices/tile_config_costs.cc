@@ -152,6 +152,7 @@ ShapePrices TileConfigCost::Price(const graph::tiling::TileShape& shape) {
   std::shared_ptr<graph::tiling::TiledSubgraph> tiling_before;
   std::optional<cost::ClassCosts> shared;
   for (const std::unique_ptr<Tried>& tried : Policies()) {
+    if (stop_->Requested()) return prices;
     const encoder::program::Policy& policy = tried->policy;
     prices.leaves_out = prices.leaves_out || tried->tiles.LeavesOut(shape);
     const std::shared_ptr<graph::tiling::TiledSubgraph> tiling = tried->tiles.Cut(shape, cut);

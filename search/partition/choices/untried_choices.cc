@@ -124,7 +124,7 @@ void IntervalChoices::AddAxes(const base::Stop& stop) {
   const std::vector<graph::tiling::TileShape> shapes = TakeEveryAxis();
   if (!expanded_->refusal && AddShapes(shapes, stop)) Refine(stop);
   PriceFront(stop);
-  expanded_->configs.reset();
+  DropConfigs();
 }
 
 // Whether the smallest tile along all axes may fit. It is asked about operators that have no other
@@ -172,7 +172,7 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   }
   if (added == 0) added = TakePolicies(score, most);
   PriceLeastAside();
-  expanded_->configs.reset();
+  DropConfigs();
   expanded_->bounds.reset();
   expanded_->sums.reset();
   return added;
@@ -185,7 +185,7 @@ size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
   for (size_t more = 1; more > 0 && added < most; added += more) more = TakePolicies(score, most);
   if (added < most) return added + ExtendBelow(score, most - added);
   PriceLeastAside();
-  expanded_->configs.reset();
+  DropConfigs();
   expanded_->bounds.reset();
   expanded_->sums.reset();
   return added;
@@ -203,7 +203,7 @@ size_t IntervalChoices::TakePolicies(double score, size_t most) {
   expanded_->policies.insert(expanded_->policies.end(), taken.begin(), taken.end());
   if (expanded_->tiles) expanded_->tiles->Allow(taken);
   further.erase(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(count));
-  expanded_->configs.reset();
+  DropConfigs();
   AddTileConfigs(expanded_->tried, range, score, context_->stop);
   const size_t added = std::max<size_t>(1, shapes * count / kPoliciesForOne);
   expanded_->effort_further += static_cast<int64_t>(added);

@@ -23,8 +23,8 @@ constexpr int kFewQueries = 16;
 // Intervals that are examined between two looks at what limits the work, on any number of threads.
 constexpr size_t kTogether = 4;
 
-// How long an interrupt waits for the layer-by-layer plan.
-constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(80);
+// How long after an interrupt the layer-by-layer plan is still completed.
+constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(40);
 
 }  // namespace
 
@@ -130,8 +130,8 @@ void PathSearch::DecideShortestInHaste() {
   const base::Stop never;
   std::optional<base::Stop> moment;
   for (size_t first = 0; first < open.size(); first += kTogether) {
-    if (!moment && Context().stop.IsInterrupted())
-      moment.emplace(base::Stop::Clock::now() + kAfterInterrupt);
+    if (const auto interrupted = Context().stop.InterruptedAt(); interrupted && !moment)
+      moment.emplace(*interrupted + kAfterInterrupt);
     const base::Stop& stop = moment ? *moment : never;
     if (stop.Requested()) return;
     const auto some = std::span(open).subspan(first, std::min(kTogether, open.size() - first));
@@ -200,9 +200,9 @@ std::optional<Selection> PathSearch::FindPrevious() {
 // After a stop. The placement in the previous plan needs no engine. An interrupt waits only for a
 // moment.
 void PathSearch::DecideAsBefore(const std::vector<size_t>& intervals) {
-  const auto begin = base::Stop::Clock::now();
-  const auto is_too_late = [this, begin] {
-    return Context().stop.IsInterrupted() && base::Stop::Clock::now() - begin > kAfterInterrupt;
+  const auto is_too_late = [this] {
+    const auto interrupted = Context().stop.InterruptedAt();
+    return interrupted && base::Stop::Clock::now() > *interrupted + kAfterInterrupt;
   };
   Tasks tasks;
   for (const size_t index : intervals) {
