@@ -4,7 +4,9 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 namespace tessera::explore {
 namespace {
@@ -45,6 +47,11 @@ StoreFault FaultOf(const std::string& path, std::string message, std::string exp
   return fault;
 }
 
+void RemoveIfEmpty(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_empty(path, ignored)) std::filesystem::remove(path, ignored);
+}
+
 StoredAnswer AsAnswer(const std::vector<std::string>& row) {
   return {row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]};
 }
@@ -54,6 +61,8 @@ StoredAnswer AsAnswer(const std::vector<std::string>& row) {
 void Store::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 tl::expected<Store, StoreFault> Store::Open(const std::string& path, Missing missing) {
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(path, ignored);
   sqlite3* raw = nullptr;
   const int creation = missing == Missing::kCreate ? SQLITE_OPEN_CREATE : 0;
   const int code = sqlite3_open_v2(
@@ -88,7 +97,11 @@ tl::expected<Store, StoreFault> Store::Open(const std::string& path, Missing mis
   store.Query("PRAGMA user_version = " + std::to_string(kVersion), {});
   if (sqlite3_exec(raw, kTables, nullptr, nullptr, nullptr) != SQLITE_OK)
     store.NoteFault(sqlite3_extended_errcode(raw));
-  if (auto fault = store.Fault()) return tl::unexpected(*fault);
+  if (auto fault = store.Fault()) {
+    store.database_.reset();
+    if (!existed) RemoveIfEmpty(path);  // where the disk is full, SQLite leaves an empty file
+    return tl::unexpected(*fault);
+  }
   return store;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "command_line.h"
@@ -29,6 +30,15 @@ class ShardCommandTest : public CommandLineTest {
 
   Outcome RunPiece(const std::string& piece, const std::string& store) const {
     return Run({"explore", "space.yaml", "--shard", piece, "--store", store});
+  }
+
+  // The exit code of the first piece where no file may be longer than so many blocks of 512 bytes,
+  // as on a full disk. `output` receives what it prints.
+  int RunWithFilesOf(int blocks, const std::string& output) const {
+    const std::string command =
+        "cd '" + Folder().string() + "' && ulimit -f " + std::to_string(blocks) + " && exec " +
+        TESSERA_COMMAND + " explore space.yaml --shard 1/1 --store 1.db > " + output + " 2>&1";
+    return WEXITSTATUS(std::system(("sh -c \"" + command + "\"").c_str()));
   }
 
   std::string Exported(const std::string& store) const {
@@ -59,17 +69,18 @@ TEST_F(ShardCommandTest, AKilledPieceGoesOn) {
   EXPECT_EQ(Exported("all.db"), whole_);
 }
 
-// No file may be longer than a store with its tables, as on a full disk.
 TEST_F(ShardCommandTest, AFullDiskLosesNothing) {
-  const std::string command = "cd '" + Folder().string() + "' && ulimit -f 60 && exec " +
-                              TESSERA_COMMAND +
-                              " explore space.yaml --shard 1/1 --store 1.db > full.txt 2>&1";
-  const int status = std::system(("sh -c \"" + command + "\"").c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 74);
+  // 60 blocks hold the tables of a store and few answers.
+  EXPECT_EQ(RunWithFilesOf(60, "full.txt"), 74);
   EXPECT_THAT(Read("full.txt"), HasSubstr("1.db: error:"));
   EXPECT_EQ(RunPiece("1/1", "1.db").exit_code, 0);
   EXPECT_EQ(Run({"explore", "merge", "1.db", "--output", "all.db"}).exit_code, 0);
   EXPECT_EQ(Exported("all.db"), whole_);
+}
+
+TEST_F(ShardCommandTest, AStoreThatCannotBeMadeLeavesNoFile) {
+  EXPECT_EQ(RunWithFilesOf(0, "/dev/null"), 74);
+  EXPECT_FALSE(std::filesystem::exists(Folder() / "1.db"));
 }
 
 TEST_F(ShardCommandTest, SaysWhatIsWrong) {
