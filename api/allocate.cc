@@ -73,7 +73,7 @@ Result<Problem> MakeProblem(const BufferColumns& columns, std::optional<std::int
   return MakeProblem(std::move(buffers), capacity);
 }
 
-// Candidates are sizes: whatever else the problem states stays.
+// A candidate replaces the sizes; everything else in the problem stays.
 Result<Problem> Choose(const Problem::Content& content, const std::string& name) {
   const Result<size_t> index = FindCandidate(content, name);
   if (!index) return index.Error();

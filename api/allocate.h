@@ -59,43 +59,44 @@ struct BufferColumns {
   Column hint = {};       // tried first, in bytes; -1, or no column: none
 };
 
-// Buffers, memories with banks and modes, and what placements must keep (docs/problem-format.md). A
-// value that never changes; copies share it, and threads may too.
+// Buffers, memories with banks and modes, and constraints on placements (docs/problem-format.md).
+// Immutable and thread-safe; copies share the content.
 class TESSERA_API Problem {
  public:
-  // A problem in CSV or JSON.
+  // Read a problem in CSV or JSON, from a file or from a text. `name` is for messages.
   static Result<Problem> Load(const std::string& path);
   static Result<Problem> Parse(std::string_view text, const std::string& name = "problem");
 
-  // These buffers in one memory of that many bytes; not set: without an end.
+  // Makes a problem of these buffers in one memory of `capacity` bytes, or in a memory without a
+  // limit.
   static Result<Problem> Make(const std::vector<Buffer>& buffers,
                               std::optional<std::int64_t> capacity = {});
 
-  // The same from columns, which are read during the call only.
+  // As Make, but from columns, which are read only during the call.
   static Result<Problem> FromColumns(const BufferColumns& buffers,
                                      std::optional<std::int64_t> capacity = {});
 
-  // The same buffers in the tile memory of the profile, under its rules.
+  // Returns a problem with the same buffers in the tile memory of the profile, under its rules.
   Result<Problem> InMemoryOf(const Profile& profile) const;
 
-  // The same buffers in memories of these capacities in bytes. Each is named once; those that are
-  // not named keep theirs.
+  // Returns a copy whose memories have these capacities in bytes. Each memory may be named once;
+  // the others keep their capacities.
   Result<Problem> WithCapacities(
       const std::vector<std::pair<std::string, std::int64_t>>& capacities) const;
 
-  // The same with one more constraint, which is part of the problem from now on: no engine that
-  // does not know it places the buffers, and every placement is checked against it. Allocate and
-  // Check take such a problem; other calls are kUnsupported, and it cannot be written to a file.
+  // Returns a copy with one more constraint. Only engines that support it place the buffers, and
+  // every placement is checked against it. Allocate and Check accept such a problem. Other calls
+  // return kUnsupported, and it cannot be written to a file.
   Result<Problem> With(const OffsetConstraint& constraint) const;
 
-  // The tile candidates of the file, and the problem with the sizes of one of them. A problem with
-  // candidates cannot be allocated before one is chosen.
+  // The names of the tile candidates of the file, and the problem with the sizes of one of them. A
+  // problem with candidates can be allocated only after one is chosen.
   const std::vector<std::string>& Candidates() const noexcept;
   Result<Problem> AtCandidate(const std::string& candidate) const;
 
   std::size_t BufferCount() const noexcept;
 
-  // The problem as "json", or as "csv" where that can express it.
+  // Returns the problem as "json", or as "csv" if CSV can express it.
   Result<std::string> Render(std::string_view format) const;
 
   struct Content;
@@ -108,12 +109,12 @@ class TESSERA_API Problem {
 
 struct AllocateOptions : SearchOptions {
   std::optional<std::int64_t> capacity = {};  // bytes of the first memory; not set: the problem's
-  // Look for the least peak within the capacity, not for any placement. Where neither this call
-  // nor the problem states a capacity, it is looked for anyway.
+  // Minimise the peak within the capacity, instead of finding any placement. If neither this call
+  // nor the problem states a capacity, the peak is minimised anyway.
   bool minimize = false;
-  // Which peaks that is where the problem has several memories, in place of the sum of all: weights
+  // The peaks to minimise if the problem has several memories, instead of the sum of all: weights
   // above 0 of memories by name, or {{"relative", 1}}, the sum of each peak over its lower bound.
-  // {{"sum", 1}} is the sum of all. Not empty, `minimize` need not be set.
+  // {{"sum", 1}} is the sum of all. If this is not empty, `minimize` need not be set.
   std::vector<std::pair<std::string, double>> peaks = {};
   // A peak that exceeds the lower bound by at most this percentage, of 0 to 1000, is low enough.
   double gap_percent = 0;
@@ -121,11 +122,11 @@ struct AllocateOptions : SearchOptions {
   bool certify = false;  // AllocateAnswer::certificate
 };
 
-// An address for each buffer, and a mode of each memory at each step. Independent code has accepted
-// it. A value that never changes; copies share it, and threads may too.
+// An address for each buffer, and a mode of each memory at each step. Calls return only allocations
+// that independent code has accepted. Immutable and thread-safe; copies share the content.
 class TESSERA_API Allocation {
  public:
-  // An allocation of the problem in JSON as Render writes it. It is read, not checked.
+  // Reads an allocation of the problem in the JSON that Render writes, without checking it.
   static Result<Allocation> Parse(const Problem& problem, std::string_view json,
                                   const std::string& name = "allocation.json");
 
@@ -133,10 +134,10 @@ class TESSERA_API Allocation {
   const std::vector<std::int64_t>& Offsets() const noexcept;  // bytes, in the order of the buffers
   std::int64_t Peak() const noexcept;                         // bytes, in the first memory
 
-  // The allocation in one of the formats "json", "csv" and "svg".
+  // Returns the allocation in one of the formats "json", "csv" and "svg".
   Result<std::string> Render(std::string_view format) const;
 
-  // Writes it in the format of the suffix. The file is replaced in one step.
+  // Writes the allocation in the format of the suffix. The file is replaced in one step.
   Result<Done> Save(const std::string& path) const;
 
   struct Content;
@@ -159,8 +160,8 @@ struct AllocateAnswer {
   std::optional<Allocation> allocation = {};  // kOptimal, kFeasible
   std::int64_t lower_bound = 0;               // no placement has a lower peak in the first memory
   std::optional<std::int64_t> cost = {};      // of the allocation, where the problem states costs
-  // Where peaks of several memories were minimised, of an allocation: each of them, their weighted
-  // sum, and what no placement undercuts.
+  // If peaks of several memories were minimised and there is an allocation: each peak, their
+  // weighted sum, and a lower bound of this sum.
   std::vector<MemoryPeak> peaks = {};
   double score = 0;
   double score_bound = 0;
@@ -168,33 +169,34 @@ struct AllocateAnswer {
   std::string reason = {};  // why there is no allocation, or no better one known
   // kInfeasible: the few conditions that collide, and changes that would help, in sentences.
   std::vector<std::string> explanation = {};
-  // The proof that nothing fits, or nothing below the least peak, if the options ask for it and it
-  // was found; else the reason.
+  // The proof that nothing fits, or nothing below the least peak, if the options ask for it. If it
+  // was not found, `no_certificate` has the reason.
   std::optional<Certificate> certificate = {};
   std::string no_certificate = {};
   bool stopped = false;        // a deadline, a memory limit or a cancellation cut it off
-  bool out_of_memory = false;  // a memory limit did
+  bool out_of_memory = false;  // the memory limit cut it off
 };
 
-// The best allocation that is found. An answer without one is no error.
+// Returns the best allocation that is found. An answer without an allocation is not an error.
 TESSERA_API Result<AllocateAnswer> Allocate(const Problem& problem,
                                             const AllocateOptions& options = {});
 
-// Changes of the buffers of a problem. Relations, rules and costs that name a removed buffer go
-// with it. Added buffers lie in the first memory, behind the others in the order of the buffers.
+// Changes of the buffers of a problem. Relations, rules and costs that name a removed buffer are
+// removed too. Added buffers lie in the first memory and follow the others in the order of the
+// buffers.
 struct Revision {
   std::vector<Buffer> add = {};
   std::vector<std::string> remove = {};                           // by id
-  std::vector<std::pair<std::string, std::int64_t>> resize = {};  // by id, to so many bytes
+  std::vector<std::pair<std::string, std::int64_t>> resize = {};  // by id; the new size in bytes
 };
 
 struct RevisedAnswer : AllocateAnswer {
-  std::size_t moved = 0;  // buffers of the same size as before at another offset
+  std::size_t moved = 0;  // buffers of unchanged size whose offset changed
 };
 
-// The allocation of the revised problem, PlacedProblem() of the answer. It is as good as the answer
-// of Allocate to that problem. As many buffers stay at their offsets as that permits, as far as a
-// small search finds out; where they can, the time is a small part of that of Allocate.
+// Returns an allocation of the revised problem, which is PlacedProblem() of the allocation. It is
+// as good as the answer of Allocate to that problem. A small search keeps as many buffers as it can
+// at their offsets. Where most can stay, the call takes a small part of the time of Allocate.
 TESSERA_API Result<RevisedAnswer> Revise(const Allocation& before, const Revision& revision,
                                          const AllocateOptions& options = {});
 
@@ -204,20 +206,21 @@ struct Explanation {
   Outcome outcome = Outcome::kUnknown;
   std::string summary = {};                  // in one sentence
   std::vector<std::string> conditions = {};  // that cannot hold together
-  bool minimal = false;                      // without any one of them the others can
+  bool minimal = false;                      // if any one is dropped, the others can hold
   // Single changes that make everything fit: "with 1 byte more in the memory, 12 in all". Each was
   // tried, and its placement checked.
   std::vector<std::string> changes = {};
   bool all_tried = false;  // other changes of these kinds are proven not to help
 };
 
-// The few conditions that collide within the capacity of the options or of the problem, and changes
-// that would help.
+// Returns the few conditions that collide within the capacity of the options or of the problem, and
+// changes that would help.
 TESSERA_API Result<Explanation> Explain(const Problem& problem,
                                         const AllocateOptions& options = {});
 
-// Checks every requirement of the problem as its definition states it. `capacity`: of the first
-// memory; not set: the one of the allocation, else the problem's.
+// Checks every requirement of the problem as its definition states it. `capacity` is that of the
+// first memory; if it is not set, the capacity of the allocation applies, or else that of the
+// problem.
 TESSERA_API Result<CheckReport> Check(const Allocation& allocation,
                                       std::optional<std::int64_t> capacity = {});
 

@@ -8,8 +8,8 @@
 #include "tessera/api/content.h"
 #include "tessera/api/parts/engine_makers.h"
 
-// Tessera::allocate has no parsers, solvers, profiles and proofs in files. What needs them answers
-// that it is not supported, so that every function of tessera/allocate.h is there.
+// Tessera::allocate has no parsers, solvers, profiles, or proofs in files. Functions of
+// tessera/allocate.h that need them exist here too, but return kUnsupported.
 namespace tessera::api {
 namespace {
 
@@ -34,7 +34,7 @@ std::optional<Error> Certify(const Problem&, const AllocateOptions&, const parts
   return std::nullopt;
 }
 
-// Problem::With makes no such problem here.
+// Problem::With never makes such a problem here.
 Result<AllocateAnswer> PlaceConstrained(const Problem&, const AllocateOptions&) {
   return NotInThisLibrary("a constraint of the caller");
 }

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-// Answers of calls by their inputs. Private.
+// Private: a cache of the answers of calls, by their inputs.
 namespace tessera::api {
 
-// The texts that determine the answer of a call, of which the first names the kind of call. Keys
-// are equal if all texts are, byte for byte; a hash only finds the candidates. Texts of networks
-// and problems are shared with these, so a key of a large network is small.
+// The texts that determine the answer of a call; the first names the kind of call. Keys are equal
+// if all texts are, byte for byte; a hash only finds the candidates. Keys share the texts of
+// networks and problems with these objects, so a key of a large network is small.
 class CallKey {
  public:
   explicit CallKey(const std::string& kind) { Add(kind); }
@@ -40,13 +40,13 @@ class AnswerCache {
  public:
   explicit AnswerCache(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // The answer under this key, or nullptr. The kind of the key determines the type.
+  // Returns the answer for this key, or nullptr. The kind of the key determines the type.
   template <typename Answer>
   std::shared_ptr<const Answer> Find(const CallKey& key) {
     return std::static_pointer_cast<const Answer>(FindAny(key));
   }
 
-  // Keeps an answer of about `bytes` bytes, unless it is too large or the key exists.
+  // Keeps an answer of about `bytes` bytes, unless it is too large or the cache has the key.
   void Keep(CallKey key, std::shared_ptr<const void> answer, size_t bytes);
 
   struct Counts {
@@ -73,7 +73,7 @@ class AnswerCache {
 
   const size_t most_bytes_;
   mutable std::mutex mutex_;
-  Entries entries_;  // used last first
+  Entries entries_;  // most recently used first
   Positions positions_;
   Counts counts_;
 };

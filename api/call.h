@@ -17,7 +17,7 @@
 namespace tessera {
 inline namespace v0 {
 
-// The answer to the question of a call. Unknown is never infeasible.
+// What is known about the question of a call. kUnknown never means infeasible.
 enum class Outcome : std::uint8_t {
   kOptimal,      // an answer, and a proof that none is better
   kFeasible,     // an answer
@@ -29,8 +29,8 @@ enum class Outcome : std::uint8_t {
 // "optimal", "feasible", ...
 TESSERA_API const char* NameOf(Outcome outcome) noexcept;
 
-// Ends calls early, from any thread. A call that is cancelled gives its best answer so far. Stays
-// cancelled. Copies are one canceller.
+// Ends calls early, from any thread. A cancelled call returns its best answer so far. A canceller
+// stays cancelled. Copies share one state.
 class TESSERA_API Canceller {
  public:
   Canceller();
@@ -47,7 +47,8 @@ class TESSERA_API Canceller {
 // The limits that end a call before its work is done, and the share of the machine that it uses.
 // None of this changes an answer that was not cut off.
 struct CallOptions {
-  // Wall clock. 0 or less ends the search at once, with the first answer that it can give.
+  // Seconds of wall clock. 0 or less ends the search at once, with the first answer that it can
+  // return.
   std::optional<double> timeout_s = {};
   // Bytes that the process holds; not set: three quarters of what it may hold.
   std::optional<std::int64_t> memory_limit = {};
@@ -61,8 +62,8 @@ struct CallOptions {
 struct SearchOptions : CallOptions {
   std::uint64_t seed = 0;
   std::optional<std::int64_t> budget = {};     // of work, as --budget
-  std::string engine = {};                     // this engine alone
-  std::vector<std::string> switched_off = {};  // rules of engines
+  std::string engine = {};                     // use only this engine; empty: the default ones
+  std::vector<std::string> switched_off = {};  // rules of engines, by name
 };
 
 // The result of a check by code that shares nothing with the search.

@@ -15,21 +15,22 @@ namespace tessera {
 inline namespace v0 {
 
 // A proof that buffers do not fit, or that a network has no plan (docs/certificate-format.md).
-// Allocate and MakePlan make it if their options ask for it. A value that never changes; copies
-// share it, and threads may too.
+// Allocate and MakePlan make it if their options ask for it. Immutable and thread-safe; copies
+// share the content.
 class TESSERA_API Certificate {
  public:
-  // The certificate in a folder. It is read, not checked: see Check.
+  // Reads the certificate in a folder, without checking it: see Check.
   static Result<Certificate> Load(const std::string& folder);
 
-  // The certificate with these files: names, relative to a folder, and contents. It is not checked.
+  // Makes a certificate of these files: names, relative to a folder, and contents. It is not
+  // checked.
   static Result<Certificate> FromFiles(
       const std::vector<std::pair<std::string, std::string>>& files);
 
-  // Writes its files into the folder, which is made if there is none.
+  // Writes the files into the folder, which is created if it is missing.
   Result<Done> Save(const std::string& folder) const;
 
-  // Names, relative to the folder, and contents.
+  // Returns the names of the files, relative to the folder, and their contents.
   const std::vector<std::pair<std::string, std::string>>& Files() const noexcept;
 
   struct Content;
@@ -44,7 +45,7 @@ struct CertificateReport : CheckReport {
   std::string claim = {};  // what is proven: "nothing fits into 11 bytes"; empty unless accepted
 };
 
-// Checks the proof by code that knows no solver and no search.
+// Checks the proof with code that contains no solver and no search.
 TESSERA_API Result<CertificateReport> Check(const Certificate& certificate,
                                             const CallOptions& options = {});
 

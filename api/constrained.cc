@@ -29,8 +29,8 @@
 //        +---+---+-------+---> offset a
 //
 // Points are never open, so the halving ends, and the clauses allow exactly the kept points. Other
-// engines do not know the constraint and never place such a problem. What they prove without it
-// holds with it, because it only takes placements away: their bound of the peak, and that nothing
+// engines do not support the constraint and never place such a problem. Their proofs still hold,
+// because the constraint only removes placements: their lower bound of the peak, and that nothing
 // fits. Cost: one call of the callback for each box.
 namespace tessera::api {
 namespace {
@@ -75,7 +75,8 @@ class CallerConstraint final : public encoder::formulation::Constraint {
     return fmt::format("{} break '{}'", fmt::join(places, ", "), given_->name);
   }
 
-  // An engine makes an unknown answer of what is thrown below it, so faults wait here.
+  // Throws the kept fault. An engine turns an exception into an unknown answer, so faults wait
+  // here.
   void ThrowFault() const {
     if (fault_) std::rethrow_exception(fault_);
   }
@@ -168,7 +169,7 @@ void CallerConstraint::Write(Variables& variables) const {
   }
 }
 
-// One call.
+// The work of one call.
 class Placing {
  public:
   Placing(const Problem::Content& content, const AllocateOptions& given, const base::Stop& stop)
@@ -177,7 +178,7 @@ class Placing {
       constraints_.push_back(std::make_shared<CallerConstraint>(constraint, problem_));
   }
 
-  // Without the constraints: what is proven there is proven here.
+  // Solves the problem without the constraints. Every proof about it holds with them too.
   base::Expected<parts::AllocationAnswer> FindRelaxed() const {
     parts::AllocationCall call;
     call.capacity = given_.capacity;
@@ -189,7 +190,7 @@ class Placing {
     return parts::FindAllocation(problem_, EnginesOf(given_), call, stop_);
   }
 
-  // Within that many bytes of the first memory; without a number, within any.
+  // Finds a placement within that many bytes of the first memory; without a number, within any.
   problem::Result Find(std::optional<Bytes> capacity, Bytes lower_bound) {
     const encoder::formulation::Constraints constraints(constraints_.begin(), constraints_.end());
     session_ = encoder::sat::SatEngine({.seed = given_.seed, .constraints = constraints})
@@ -209,7 +210,7 @@ class Placing {
     return result;
   }
 
-  // A constraint may ask for more room than there would be need of.
+  // Doubles the capacity, since constraints may need more room than the lower bound.
   problem::Result FindRoom(Bytes lower_bound) {
     Bytes capacity = std::max<Bytes>(1, lower_bound);
     problem::Result result = Ask(capacity);
@@ -224,7 +225,7 @@ class Placing {
     return result;
   }
 
-  // Halves the range of the least peak.
+  // Lowers the peak by bisection between the lower bound and the best peak.
   void Lower(problem::Result& best) {
     while (best.lower_bound < *best.peak) {
       const Bytes capacity = best.lower_bound + (*best.peak - 1 - best.lower_bound) / 2;

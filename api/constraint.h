@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// Restrictions on offsets that no rule of a problem states, in code of the caller:
+// Constraints on offsets that no rule of a problem can state, in code of the caller:
 //
 //     tessera::OffsetConstraint colours;
 //     colours.name = "different colours";
@@ -29,19 +29,20 @@ struct OffsetRange {
 enum class Judgement : std::uint8_t {
   kKept,    // by all offsets in the ranges
   kBroken,  // by all offsets in the ranges
-  kOpen,    // none of the two is known; only where some range has several offsets
+  kOpen,    // neither is known; only allowed if some range has several offsets
 };
 
-// The callback is pure: equal ranges always get equal judgements. A range that lies in a broken
-// range is broken, and one in a kept range is kept.
+// The callback must be pure: it judges equal ranges alike. A range inside a broken range must be
+// broken, and one inside a kept range must be kept.
 struct OffsetConstraint {
   std::string name = {};                  // for messages
-  std::string version = {};               // of the judgements: part of the keys of caches
-  std::vector<std::string> buffers = {};  // that it is about, by id, each once
-  // Judges a range for each of the buffers, in their order. The search halves ranges until nothing
-  // is open, so wide ranges that are kept or broken make it short.
+  std::string version = {};               // of the callback: part of the keys of caches
+  std::vector<std::string> buffers = {};  // the ids of the buffers that it judges, each once
+  // Judges one range for each of the buffers, in their order. The search halves ranges until none
+  // is open, so it is short if wide ranges are kept or broken.
   std::function<Judgement(const std::vector<OffsetRange>& offsets)> judge = {};
-  // Offsets that are rounded down to multiples of this are judged alike. Searches count in it.
+  // Offsets that round down to the same multiple of this are judged alike. Searches count offsets
+  // in this unit.
   std::int64_t unit = 1;
 };
 

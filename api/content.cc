@@ -19,7 +19,7 @@ namespace {
 
 std::optional<base::Stop::Clock::time_point> DeadlineOf(const CallOptions& options) {
   if (!options.timeout_s) return std::nullopt;
-  // A year serves as infinity and cannot overflow the clock. A number that is none ends at once.
+  // A year serves as infinity and cannot overflow the clock. NaN ends at once.
   constexpr double kYear = 365.0 * 24 * 3600;
   const double seconds = *options.timeout_s > 0 ? std::min(*options.timeout_s, kYear) : 0.0;
   return base::Stop::Clock::now() + std::chrono::duration_cast<base::Stop::Clock::duration>(

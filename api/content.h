@@ -33,11 +33,11 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// The contents of the handles of the library, and the border that no exception crosses. Private.
+// Private: the contents of the handles of the library, and the boundary that no exception crosses.
 namespace tessera {
 inline namespace v0 {
 
-// A text that is made when it is first needed, from any thread. Copies share it.
+// A text that is made when it is first needed, by any thread. Copies share it.
 class LazyText {
  public:
   template <typename Make>
@@ -57,7 +57,7 @@ class LazyText {
 
 struct Profile::Content {
   hw_profiles::Profile profile;
-  // name and content of its file and of each file that it extends, the own first
+  // name and content of the profile's file, then of each file that it extends
   std::vector<std::pair<std::string, std::string>> texts;
   std::string json;
 };
@@ -89,7 +89,7 @@ struct Problem::Content {
 struct Allocation::Content {
   Problem problem;
   problem::files::AllocationDocument document;  // with an allocation
-  problem::Bytes proven = 0;  // no placement has a lower peak; 0 where a file makes the claims
+  problem::Bytes proven = 0;  // no placement has a lower peak; 0 if read from a file
 };
 
 struct Certificate::Content {
@@ -114,7 +114,7 @@ inline Error BadInput(const base::Diagnostic& diagnostic) {
 // An argument that is wrong.
 Error BadArgument(std::string message, std::string expected);
 
-// Texts this short need no allocation.
+// The texts are so short that they need no allocation.
 inline Error OutOfMemory() {
   Error error;
   error.status = CallStatus::kStopped;
@@ -122,7 +122,7 @@ inline Error OutOfMemory() {
   return error;
 }
 
-// Calls `work`, which gives a Result, and makes an error of what it throws.
+// Calls `work`, which returns a Result, and turns an exception into an error.
 template <typename Work>
 auto Guarded(const Work& work) noexcept -> decltype(work()) {
   try {
@@ -150,7 +150,7 @@ auto Guarded(const Work& work) noexcept -> decltype(work()) {
   }
 }
 
-// The result of `read` for the content of a file.
+// Reads the file and returns `read` of its content.
 template <typename Read>
 auto LoadFrom(const std::string& path, const Read& read) noexcept {
   return Guarded([&]() -> decltype(read(std::string())) {
@@ -160,7 +160,7 @@ auto LoadFrom(const std::string& path, const Read& read) noexcept {
   });
 }
 
-// Writes what `render` gives for the suffix of the path, without its point.
+// Writes the text that `render` returns for the suffix of the path, without its dot.
 template <typename Render>
 Result<Done> SaveTo(const std::string& path, const Render& render) noexcept {
   return Guarded([&]() -> Result<Done> {
@@ -173,7 +173,7 @@ Result<Done> SaveTo(const std::string& path, const Render& render) noexcept {
   });
 }
 
-// The stop of a call: the caller's, and the limits of its own.
+// The stop of a call: it combines the caller's canceller and the limits of the call.
 class CallStop {
  public:
   explicit CallStop(const CallOptions& options);
@@ -185,7 +185,7 @@ class CallStop {
   base::Stop own_;
 };
 
-// Whether the memory limit cut work off.
+// Returns whether the memory limit cut work off.
 inline bool RanOutOfMemory(const base::Stop& stop) {
   return stop.IsOutOfMemory() || stop.HasDeclined();
 }
@@ -199,20 +199,20 @@ Certificate AsCertificate(std::vector<base::Output> files);
 
 Error AsUnsupported(std::string message);
 
-// The answer of a call that knows no constraints of the caller to a problem with some. `what`: the
-// call.
+// Returns an error if the problem has constraints of the caller, for a call that does not support
+// them. `what` is the name of the call.
 std::optional<Error> RefuseConstraints(const Problem::Content& problem, const std::string& what);
 
-// The index of the tile candidate with that name.
+// Returns the index of the tile candidate with that name.
 Result<size_t> FindCandidate(const Problem::Content& content, const std::string& name);
 
 Outcome OutcomeOf(problem::Status status);
 
-// The fault in the numbers and names of these options.
+// Returns the first fault in the numbers and names of these options.
 std::optional<Error> FindBadOption(const SearchOptions& options);
 
-// Passes lines on to the callback of the options, one at a time; empty if there is none. The
-// options must outlive the function.
+// Returns a function that passes lines on to the callback of the options, one at a time; empty if
+// there is no callback. The options must outlive the function.
 std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options);
 
 }  // namespace tessera::api

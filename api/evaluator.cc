@@ -20,15 +20,15 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/rewriting.h"
 
-// An evaluation takes the first of these that decides:
+// The first of these that decides an evaluation is its answer:
 //
 //     limits that lower bounds exceed     on any profile; no search, a part of a millisecond
 //     the answer of an earlier call       whole networks, by all that they state
 //     a search                            with the prices of intervals and the answers of engines
 //                                         that earlier searches found
 //
-// The first is sound because the bounds hold for every plan. It states kInfeasible where MakePlan
-// with these limits may not do better than kUnknown. The others are functions of their keys.
+// The first is sound because the bounds hold for every plan. It returns kInfeasible where MakePlan
+// with these limits might return kUnknown. The others are functions of their keys.
 namespace tessera {
 inline namespace v0 {
 
@@ -84,7 +84,7 @@ Limits BoundsWithoutPeak(const graph::Graph& network, const hw_profiles::Profile
   return values;
 }
 
-// As LowerBounds, also where the network is planned in another form, but 0 for the peak.
+// As LowerBounds, including networks that are planned in another form, but with 0 for the peak.
 Limits BoundsWithoutPeak(const Network& network, const Profile& profile, const Limits& limits) {
   const graph::Graph& graph = network.Get().graph;
   const hw_profiles::Profile& hardware = profile.Get().profile;
@@ -98,7 +98,7 @@ Limits BoundsWithoutPeak(const Network& network, const Profile& profile, const L
   return values;
 }
 
-// Those of the options and of a call. Of two limits of a metric the lower one counts.
+// Returns the limits of the options and of a call; of two limits of a metric, the lower one.
 Limits Merged(const Limits& some, const Limits& more) {
   Limits all = some;
   for (const MetricValue& limit : more) {
@@ -113,7 +113,7 @@ Limits Merged(const Limits& some, const Limits& more) {
   return all;
 }
 
-// One call.
+// The work of one call.
 class Evaluating {
  public:
   Evaluating(Evaluator::Content& content, const Network& network, PlanOptions options)
@@ -144,8 +144,8 @@ class Evaluating {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Whether a lower bound exceeds a limit, which `found` then says. The bound of the peak takes
-  // most of the time, so it comes last, and only where the peak has a limit.
+  // Returns whether a lower bound exceeds a limit, and records it in `found`. The bound of the peak
+  // takes most of the time, so it is last, and computed only if the peak has a limit.
   Result<bool> FailsByBounds(size_t profile, Evaluation& found) const {
     const Limits& limits = all_[profile];
     if (limits.empty()) return false;
@@ -178,7 +178,7 @@ class Evaluating {
     return false;
   }
 
-  // The profiles other than the one without a plan need no search any more.
+  // Fills in the profiles that need no search because another one has no plan.
   std::vector<Evaluation> Settled(std::vector<Evaluation> found, size_t decided) const {
     const bool is_proven = found[decided].outcome == Outcome::kInfeasible;
     const std::string why =

@@ -16,7 +16,7 @@ inline namespace v0 {
 
 struct ExploreOptions : CallOptions {
   std::string store = {};               // SQLite file that keeps all answers; empty: none
-  bool exhaustive = false;              // plan every pair, whatever is proven of it
+  bool exhaustive = false;              // plan every pair, whatever is proven about it
   bool relax = false;                   // what each restriction and mode costs, instead of fronts
   std::string least = {};               // the least value of this entry, instead of fronts
   bool marginal = false;                // what a step of each axis changes along the fronts
@@ -32,13 +32,13 @@ struct ExploreAnswer {
   bool stopped = false;   // a deadline or a cancellation came first; a store keeps what was found
 };
 
-// Answers a specification, a YAML file. Errors: a specification, network or profile that cannot be
-// read, a store that cannot be used, options that contradict each other.
+// Answers a specification, a YAML file. Returns an error if the specification, a network or a
+// profile cannot be read, if the store cannot be used, or if options contradict each other.
 TESSERA_API Result<ExploreAnswer> Explore(const std::string& specification,
                                           const ExploreOptions& options = {});
 
-// The same for a text. Files that it names are relative to the folder of `name`, which is also for
-// messages.
+// As Explore, for the text of a specification. Files that it names are relative to the folder of
+// `name`, which is also used in messages.
 TESSERA_API Result<ExploreAnswer> ExploreText(std::string_view yaml,
                                               const ExploreOptions& options = {},
                                               const std::string& name = "specification");

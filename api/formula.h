@@ -27,14 +27,14 @@ struct Formula {
   std::string sizes;  // a table of variables and conditions
 };
 
-// The formula that is satisfiable exactly if everything fits. Costs are preferences, so it leaves
-// them out.
+// Returns a formula that is satisfiable exactly if everything fits. It leaves out costs, because
+// they are preferences.
 TESSERA_API Result<Formula> Encode(const Problem& problem, const FormulaOptions& options = {});
 
-// The answer to `problem` in the output of a solver; `formula` is the text of Encode for the same
-// problem. The solver is not trusted: its model must satisfy the formula, and the allocation is
-// checked. A model that breaks the formula is bad input. A claim that nothing fits comes without a
-// proof, so the outcome is then kUnknown. `name` is for messages.
+// Reads the answer to `problem` from the output of a solver; `formula` is the text of Encode for
+// the same problem. The solver is not trusted: its model must satisfy the formula, and the
+// allocation is checked. A model that breaks the formula is bad input. A claim that nothing fits
+// comes without a proof, so the outcome is then kUnknown. `name` is for messages.
 TESSERA_API Result<AllocateAnswer> Decode(const Problem& problem, std::string_view formula,
                                           std::string_view output,
                                           const std::string& name = "output");

@@ -62,7 +62,7 @@ Result<std::vector<plan::PlanConstraint>> ConstraintsOf(const Network& network,
   return *std::move(read);
 }
 
-// Names the cause and what would help, and proves it, as far as the options ask for it.
+// Adds the cause, changes that would help, and a proof, as far as the options request them.
 std::optional<Error> Justify(const Network& network, const Profile& profile,
                              const PlanOptions& given, const PartitionOptions& options,
                              const PartitionResult& result, const KeptEngines& engines,

@@ -50,7 +50,7 @@ Result<ModesAnswer> Answer(const parts::ModeQuestion& question, const SearchOpti
   return answer;
 }
 
-// `add` adds the i-th of `count` things under a name.
+// Calls `add` with each index below `count` and a name.
 template <typename Add>
 Result<ModesAnswer> Ask(size_t count, const std::string& what, const SearchOptions& options,
                         const Add& add) {

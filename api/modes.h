@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// The modes of its banks that a chip does not need (docs/modes.md).
+// The bank modes that a chip does not need (docs/modes.md).
 namespace tessera {
 inline namespace v0 {
 
@@ -24,8 +24,8 @@ struct MemoryModes {
 };
 
 struct ModesAnswer {
-  // kOptimal: the kept modes are enough, and proven that fewer are not. kFeasible: they are enough.
-  // kInfeasible: not even all modes are. kUnknown: a limit came first.
+  // kOptimal: the kept modes are enough, and fewer are proven not to be. kFeasible: the kept modes
+  // are enough. kInfeasible: even all modes together are not enough. kUnknown: a limit came first.
   Outcome outcome = Outcome::kUnknown;
   std::vector<MemoryModes> memories = {};
   // kOptimal, kFeasible: the profile of the plans, or the last problem, without the removed modes,
@@ -36,12 +36,12 @@ struct ModesAnswer {
   bool stopped = false;   // a deadline, a memory limit or a cancellation cut it off
 };
 
-// The fewest modes with which all these plans, of one profile, can still be placed; sizes stay, and
-// offsets and modes are free.
+// Returns the fewest modes with which all these plans, which share one profile, can still be
+// placed. Sizes stay; offsets and the mode at each step may change.
 TESSERA_API Result<ModesAnswer> Modes(const std::vector<Plan>& plans,
                                       const SearchOptions& options = {});
 
-// The same for problems with the same memories.
+// As above, for problems with the same memories.
 TESSERA_API Result<ModesAnswer> Modes(const std::vector<Problem>& problems,
                                       const SearchOptions& options = {});
 

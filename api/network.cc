@@ -17,8 +17,8 @@ using graph::import::common::Descriptions;
 using graph::import::common::NetworkFormat;
 using Options = graph::import::common::ImportOptions;
 
-// Descriptions of the caller come before those of the profile, and those before the ones of the
-// files that it extends.
+// Descriptions of the caller have priority over those of the profile, and these over the ones of
+// the files that it extends.
 base::Expected<Descriptions> DescriptionsOf(const ImportOptions& given) {
   std::vector<std::pair<std::string, std::string>> texts;
   if (!given.operators.empty()) texts.emplace_back("operators", given.operators);

@@ -17,7 +17,8 @@
 namespace tessera {
 inline namespace v0 {
 
-// How files of other tools are read (docs/onnx.md). YAML and JSON networks take none of this.
+// How files of other tools are read (docs/onnx.md). YAML and JSON networks use none of these
+// options.
 struct ImportOptions {
   // extents of symbolic dimensions
   std::vector<std::pair<std::string, std::int64_t>> dims = {};
@@ -28,33 +29,33 @@ struct ImportOptions {
   const Profile* profile = nullptr;  // may describe operators too
 };
 
-// A network: tensors and operators. A value that never changes; copies share it, and threads may
-// too.
+// A network: tensors and operators. Immutable and thread-safe; copies share the content.
 class TESSERA_API Network {
  public:
-  // The network of a file; its suffix and its first bytes tell the format.
+  // Reads the network of a file; the suffix and the first bytes of the file determine its format.
   static Result<Network> Load(const std::string& path, const ImportOptions& options = {});
 
-  // The same from bytes. `name` is for messages, and its suffix tells the format.
+  // As Load, from bytes. `name` is for messages, and its suffix determines the format.
   static Result<Network> Parse(std::string_view bytes, const std::string& name = "network.yaml",
                                const ImportOptions& options = {});
 
-  // The same network with tiles of operators that were measured, in place of the cost model: CSV
-  // with operator, tile, engine, cycles and pj (docs/costs.md). `name` is for messages.
+  // Returns a copy in which measured tiles of operators replace the cost model: CSV with operator,
+  // tile, engine, cycles and pj (docs/costs.md). `name` is for messages.
   Result<Network> WithCosts(std::string_view csv, const std::string& name = "costs.csv") const;
 
-  // The network as JSON that Parse accepts, with every shape stated (docs/network-format.md).
+  // Returns the network as JSON that Parse accepts, with every shape stated
+  // (docs/network-format.md).
   Result<std::string> Json() const;
 
-  // All that the network holds, its notes too, as bytes for another process with the same version
-  // of the library.
+  // Serialize returns the whole network, including its notes, as bytes for Deserialize in another
+  // process with the same version of the library.
   Result<std::string> Serialize() const;
   static Result<Network> Deserialize(std::string_view bytes);
 
   const std::string& Name() const noexcept;
   std::size_t OperatorCount() const noexcept;
 
-  // The nodes that the reader folded, dropped or could not use.
+  // Returns messages about the nodes that the reader folded, dropped or could not use.
   const std::vector<std::string>& Notes() const noexcept;
 
   struct Content;

@@ -106,7 +106,7 @@ Result<Plan> Read(std::string_view json, const std::string& name) {
 }
 
 Result<parts::PlanVerdict> Judge(const Plan::Content& content, const CheckOptions& options) {
-  // The form in the file, which states a digest.
+  // Reads the plan in its file format, which states a digest.
   const base::Expected<plan::Plan> plan =
       plan::files::ReadPlanJson(plan::files::WritePlanJson(content.plan), "plan");
   if (!plan) return AsError(CallStatus::kInternal, plan.error());

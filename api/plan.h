@@ -26,8 +26,8 @@ using MetricValue = std::pair<std::string, double>;
 class Plan;
 
 struct PlanOptions : SearchOptions {
-  // The mean of these metrics is minimised, each divided by its lower bound; with one entry, that
-  // metric. Empty: latency.
+  // The mean of these metrics, each divided by its lower bound, is minimised; a single entry is
+  // minimised as it is. Empty: latency.
   std::vector<MetricValue> minimize = {};
   std::vector<MetricValue> limits = {};
   std::optional<int> max_operators = {};  // in one subgraph
@@ -35,12 +35,12 @@ struct PlanOptions : SearchOptions {
   bool keep_boundaries = true;            // tensors may stay on chip between subgraphs
   bool prefetch = false;                  // constants may arrive while earlier subgraphs run
   std::string constraints = {};           // YAML (docs/constraints.md)
-  const Plan* previous = nullptr;         // of equal plans, the one most like it is taken
-  bool explain = false;                   // no plan: why, and what would help; up to 2 s more
-  bool certify = false;                   // kInfeasible: PlanAnswer::certificate
+  const Plan* previous = nullptr;         // among equal plans, the one most like this is taken
+  bool explain = false;  // without a plan: why, and which changes would help; up to 2 s more
+  bool certify = false;  // kInfeasible: PlanAnswer::certificate
 };
 
-// A metric of a plan.
+// One metric of a plan.
 struct PlanMetric {
   std::string name;
   std::string unit;
@@ -48,7 +48,7 @@ struct PlanMetric {
   double lower_bound = 0;  // no plan for this network and profile is below it
 };
 
-// The names of all metrics, in the order of Plan::Metrics.
+// Returns the names of all metrics, in the order of Plan::Metrics.
 TESSERA_API Result<std::vector<std::string>> MetricNames();
 
 // A subgraph: operators that run together on tiles of their last output.
@@ -73,11 +73,11 @@ struct PlanBuffer {
   std::vector<std::pair<int, int>> steps;  // half-open ranges in which it lives
 };
 
-// A plan: subgraphs, tiles, and the address, bank and mode of every buffer. Independent code has
-// accepted it. A value that never changes; copies share it, and threads may too.
+// A plan: subgraphs, tiles, and the address, bank and mode of every buffer. Calls return only plans
+// that independent code has accepted. Immutable and thread-safe; copies share the content.
 class TESSERA_API Plan {
  public:
-  // A plan in JSON as Save writes it. It is read, not checked: see Check.
+  // Read a plan in the JSON that Save writes, without checking it: see Check.
   static Result<Plan> Load(const std::string& path);
   static Result<Plan> Parse(std::string_view json, const std::string& name = "plan.json");
 
@@ -91,14 +91,15 @@ class TESSERA_API Plan {
   const std::vector<PlanBuffer>& Buffers() const noexcept;
   const std::vector<std::string>& Notes() const noexcept;
 
-  // The proof about a plan that is not optimal, and the parts that it leaves out, in sentences.
+  // Returns what is proven about a plan that is not optimal, and which parts the proof leaves out,
+  // in sentences.
   const std::vector<std::string>& Proof() const noexcept;
 
-  // The plan in one of the formats "json", "html", "svg", "h", "trace", "csv" and "txt".
+  // Returns the plan in one of the formats "json", "html", "svg", "h", "trace", "csv" and "txt".
   Result<std::string> Render(std::string_view format) const;
 
-  // Writes it in the format of the suffix: .json, .html, .svg, .h or .txt. The file is replaced in
-  // one step.
+  // Writes the plan in the format of the suffix: .json, .html, .svg, .h or .txt. The file is
+  // replaced in one step.
   Result<Done> Save(const std::string& path) const;
 
   struct Content;
@@ -113,17 +114,17 @@ struct PlanAnswer {
   Outcome outcome = Outcome::kUnknown;
   std::optional<Plan> plan = {};         // kOptimal, kFeasible
   std::string reason = {};               // why there is no plan
-  std::vector<std::string> causes = {};  // constraints that suffice for that, if they are the cause
-  // Why an operator fits nowhere when it runs alone, in sentences, if that is the cause.
+  std::vector<std::string> causes = {};  // constraints that prevent a plan, if they are the cause
+  // Sentences that say why an operator fits nowhere even if it runs alone, if that is the cause.
   std::vector<std::string> explanation = {};
-  // Single changes with which a plan was found or is likelier, in words.
+  // Single changes that led to a plan or make one likelier, in words.
   std::vector<std::string> remedies = {};
   std::optional<Certificate> certificate = {};  // kInfeasible, if the options ask for it
   bool stopped = false;        // a deadline, a memory limit or a cancellation cut it off
-  bool out_of_memory = false;  // a memory limit did
+  bool out_of_memory = false;  // the memory limit cut it off
 };
 
-// The best plan that is found. An answer without a plan is no error.
+// Returns the best plan that is found. An answer without a plan is not an error.
 TESSERA_API Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                                         const PlanOptions& options = {});
 
@@ -133,32 +134,32 @@ struct EvaluateOptions : SearchOptions {
 };
 
 struct EvaluateAnswer {
-  // kFeasible: a plan, or findings. kInfeasible: the buffers do not fit. kUnknown: a limit came
-  // first. kUnsupported: the profile cannot run the partition.
+  // kFeasible: there is a plan, or there are findings. kInfeasible: the buffers do not fit.
+  // kUnknown: a limit came first. kUnsupported: the profile cannot run the partition.
   Outcome outcome = Outcome::kUnknown;
   std::optional<Plan> plan = {};
-  std::vector<std::string> findings = {};     // what the partition breaks of profile or objective
+  std::vector<std::string> findings = {};     // how the partition violates profile or objective
   std::string reason = {};                    // why there is no plan
-  std::vector<std::string> explanation = {};  // which few conditions collide, in sentences
+  std::vector<std::string> explanation = {};  // the few conditions that collide, in sentences
   bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
 };
 
-// Completes, prices and checks a plan in JSON that was edited. Of the text count network, profile,
-// objective, and of each subgraph its operators, tile and policies; a buffer with an "offset" stays
-// there. The rest may be left out and is derived again. `name` is for messages.
+// Completes, prices and checks an edited plan in JSON. It reads network, profile, objective, and of
+// each subgraph its operators, tile and policies; a buffer with an "offset" stays there. The rest
+// may be left out and is derived again. `name` is for messages.
 TESSERA_API Result<EvaluateAnswer> Evaluate(std::string_view json,
                                             const EvaluateOptions& options = {},
                                             const std::string& name = "plan.json");
 
-// The same for the partition of a plan.
+// As above, for the partition of a plan.
 TESSERA_API Result<EvaluateAnswer> Evaluate(const Plan& plan, const EvaluateOptions& options = {});
 
 struct CheckOptions : CallOptions {
-  bool execute = false;  // run the plan on memories whose bytes know their contents
+  bool execute = false;  // run the plan too: see Execute
   bool search = true;    // make the plan again, to compare status, bound and baseline
 };
 
-// Checks everything that a plan states by code that shares nothing with the search.
+// Checks everything that a plan states, with code that shares nothing with the search.
 TESSERA_API Result<CheckReport> Check(const Plan& plan, const CheckOptions& options = {});
 
 struct ExecuteReport : CheckReport {
@@ -170,8 +171,9 @@ struct ExecuteReport : CheckReport {
   std::int64_t cells_checked = 0;
 };
 
-// Runs the plan, transfer by transfer and operator by operator, on memories whose bytes know their
-// contents, and checks what the plan states, except for what only a search can establish.
+// Runs the plan, transfer by transfer and operator by operator, on memories that record what each
+// byte contains. Checks everything that the plan states, except for what only a search can
+// establish.
 TESSERA_API Result<ExecuteReport> Execute(const Plan& plan, const CallOptions& options = {});
 
 }  // namespace v0

@@ -27,7 +27,7 @@ Result<Profile> Read(std::string text, const std::string& name, const hw_profile
   return Profile(std::make_shared<const Profile::Content>(std::move(content)));
 }
 
-// The profile with one entry replaced; the descriptions of operators stay.
+// Returns the profile with one entry replaced; the descriptions of operators stay.
 Result<Profile> Replace(const Profile::Content& old, const std::string& path,
                         const std::string& value) {
   using Json = nlohmann::ordered_json;

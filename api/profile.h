@@ -12,29 +12,29 @@
 namespace tessera {
 inline namespace v0 {
 
-// An accelerator: memories with banks and modes, engines, links, energies
-// (docs/profile-format.md). A value that never changes; copies share it, and threads may too.
+// An accelerator: memories with banks and modes, engines, links, energies (docs/profile-format.md).
+// Immutable and thread-safe; copies share the content.
 class TESSERA_API Profile {
  public:
-  // The profile of a YAML file, with the files that it extends.
+  // Reads the profile of a YAML file and the files that it extends.
   static Result<Profile> Load(const std::string& path);
 
-  // The same from a text, which may extend nothing. `name` is for messages.
+  // As Load, from a text, which must not extend files. `name` is for messages.
   static Result<Profile> Parse(std::string_view yaml, const std::string& name = "profile");
 
-  // The same profile with another value in one place. `path` is the JSON pointer (RFC 6901) of an
+  // Returns a copy with another value in one place. `path` is the JSON pointer (RFC 6901) of an
   // entry in Json(), which must exist, and `value` is its new value in JSON:
-  // With("/memories/sram/capacity_bytes", "524288"). Everything is checked as when a file is read.
+  // With("/memories/sram/capacity_bytes", "524288"). The copy is checked like a file.
   Result<Profile> With(const std::string& path, const std::string& value) const;
 
-  // All that the profile holds, its descriptions of operators too, as bytes for another process
-  // with the same version of the library.
+  // Serialize returns the whole profile, including its descriptions of operators, as bytes for
+  // Deserialize in another process with the same version of the library.
   Result<std::string> Serialize() const;
   static Result<Profile> Deserialize(std::string_view bytes);
 
   const std::string& Name() const noexcept;
 
-  // The complete profile with every default, as JSON, which Parse accepts.
+  // Returns the complete profile with every default, as JSON that Parse accepts.
   const std::string& Json() const noexcept;
 
   struct Content;

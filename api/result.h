@@ -16,7 +16,7 @@
 namespace tessera {
 inline namespace v0 {
 
-// The outcome of a call. It says nothing about the network: see Outcome in plan.h.
+// The outcome of a call. It concerns the call itself, not its question: see Outcome in call.h.
 enum class CallStatus : std::uint8_t {
   kOk,
   kBadInput,     // an argument or a file is wrong; Error says where, and what is expected
@@ -35,11 +35,11 @@ struct Error {
   std::string expected;  // what is accepted there
   std::string found;     // what is there instead
   std::string hint;      // how to correct it
-  std::string text;      // all of it, in lines, as the command prints it
+  std::string text;      // all fields together, in lines, as the command prints them
 };
 
-// A value, or the error that explains why there is none. Reading the one that is absent ends the
-// process (std::abort).
+// A value, or the error that explains why there is none. Access to the absent one of the two ends
+// the process (std::abort).
 template <typename T>
 class Result {
  public:
@@ -71,7 +71,7 @@ class Result {
   std::variant<T, tessera::Error> content_;
 };
 
-// The value of functions that give nothing but may fail.
+// The value of functions that return nothing but may fail.
 struct Done {};
 
 }  // namespace v0

@@ -13,10 +13,10 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/kept_offsets.h"
 
-// A revision is as good as a fresh answer. If the least peak is asked for, that is known without a
-// search where the old offsets permit a placement as low as a lower bound: one of the revised
-// problem, or the proven peak before if the revision only demands more. Else the fresh answer is
-// made, and its peak is what the old offsets must permit. Costs of reuse, requests for a
+// A revision is as good as a fresh answer. If the least peak is requested, no search is needed
+// where the old offsets permit a placement whose peak is a lower bound: one of the revised problem,
+// or the old proven peak if the revision only demands more. Otherwise the fresh answer is made, and
+// its peak is the goal for a placement with the old offsets. Costs of reuse, requests for a
 // certificate and peaks of several memories always need the fresh answer.
 namespace tessera::api {
 namespace {
@@ -89,7 +89,8 @@ class Reviser {
                                          search::allocate::GranularityOf(revised_.problem)));
   }
 
-  // Whether most buffers can stay within `capacity` bytes; then that is the answer.
+  // Returns whether most buffers can stay within `capacity` bytes; then that placement is the
+  // answer.
   Result<bool> Keep(Bytes capacity, Bytes bound) {
     const parts::EngineSet engines = EnginesOf(options_);
     auto kept = search::allocate::KeepOffsets(revised_.problem, former_, capacity,

@@ -10,8 +10,8 @@
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
-// Networks and profiles as bytes for another process. Their JSON forms leave out what plans and
-// imports take from the files that they were read from: notes, and descriptions of operators.
+// Networks and profiles as bytes for another process. Their JSON forms leave out data from their
+// files that plans and imports use: notes, and descriptions of operators.
 namespace tessera::api {
 namespace {
 
@@ -28,7 +28,7 @@ std::string WriteAll(const Profile::Content& content) {
   return Json{{"profile", content.json}, {"texts", content.texts}}.dump();
 }
 
-// The result of `read` for the document, whose entries it takes for granted.
+// Returns the result of `read`, which assumes that the document has its entries.
 template <typename Read>
 auto ReadAll(std::string_view bytes, const char* what, const Read& read) {
   return Guarded([&]() -> decltype(read(Json())) {

@@ -13,11 +13,11 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// A session keeps two kinds of things. An answer of a call is kept whole, under everything that
-// determines it: the same call again costs the comparison of the key. Results of engines about
-// single Problems are kept too (search/tiling/engine_cache.h), which helps calls that are only
-// similar, as in a sweep over profiles. Both are functions of their keys, so answers do not depend
-// on what is kept, on the order of calls, or on threads.
+// A session keeps two kinds of results. The answer of a call is kept whole, with everything that
+// determines it as the key: the same call again costs a comparison of keys. Results of engines
+// about single Problems are kept too (search/tiling/engine_cache.h), which helps calls that are
+// only similar, as in a sweep over profiles. Both are functions of their keys, so answers do not
+// depend on the kept results, on the order of calls, or on threads.
 namespace tessera::api {
 
 // Engines of one choice of engine, rules and seed.
@@ -25,7 +25,8 @@ class EnginesByChoice {
  public:
   explicit EnginesByChoice(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Stays valid while the caller holds it, also if the choice is dropped.
+  // Returns the engines, which stay valid while the caller holds them, even if the choice is
+  // dropped.
   std::shared_ptr<const KeptEngines> Get(const std::string& choice, const SearchOptions& options) {
     const std::lock_guard lock(mutex_);
     for (auto at = kept_.begin(); at != kept_.end(); ++at) {
@@ -58,7 +59,7 @@ class EnginesByChoice {
 
   const size_t most_bytes_;
   mutable std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const KeptEngines>>> kept_;  // used last first
+  std::list<std::pair<std::string, std::shared_ptr<const KeptEngines>>> kept_;  // latest first
 };
 
 }  // namespace tessera::api
@@ -80,7 +81,7 @@ struct Session::Content {
 namespace tessera::api {
 namespace {
 
-// A text in which no two lists of values are equal: each value states its length.
+// A text that differs for different lists of values: each value states its length.
 class OptionText {
  public:
   OptionText& Add(const std::string& value) {
@@ -110,7 +111,8 @@ class OptionText {
   std::string text_;
 };
 
-// Which engines are asked. Threads, deadlines and callbacks change no answer that was not cut off.
+// Returns the choice of engines. Threads, deadlines and callbacks change no answer that was not cut
+// off.
 OptionText ChoiceOf(const SearchOptions& options) {
   OptionText text;
   text.Add(static_cast<std::int64_t>(options.seed)).Add(options.engine).Add(options.switched_off);
@@ -190,7 +192,7 @@ CallKey KeyOf(const Network& network, const Profile& profile, const TileOptions&
   return key;
 }
 
-// About what an answer holds, counted by the parts that grow with the input.
+// Returns the approximate bytes of an answer, counted by the parts that grow with the input.
 size_t BytesOf(const std::vector<std::string>& texts) {
   size_t bytes = 0;
   for (const std::string& text : texts) bytes += sizeof(std::string) + text.size();
@@ -231,7 +233,7 @@ size_t BytesOf(const TileAnswer& answer) {
   return sizeof(answer) + BytesOf(answer.explanation) + 2 * answer.json.size() + answer.text.size();
 }
 
-// The answer that is known under the key, or that of `search`, which is then known.
+// Returns the kept answer of the key, or that of `search`, which is then kept.
 template <typename Answer, typename Search>
 Result<Answer> FindOr(AnswerCache& answers, CallKey key, const Search& search) {
   if (const auto known = answers.Find<Answer>(key)) return *known;

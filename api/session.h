@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <memory>
 
-// Calls that share what they find out:
+// Calls that share what they learn:
 //
 //     tessera::Session session;
 //     for (const tessera::Profile& profile : sweep) session.MakePlan(network, profile);
@@ -22,23 +22,22 @@ namespace tessera {
 inline namespace v0 {
 
 struct SessionOptions {
-  std::size_t most_bytes = std::size_t{256} << 20;  // that it keeps between calls, about
+  std::size_t most_bytes = std::size_t{256} << 20;  // kept between calls, approximately
 };
 
 struct SessionCounts {
   std::int64_t hits = 0;     // calls whose answer was known
   std::int64_t misses = 0;   // calls that searched
   std::int64_t dropped = 0;  // answers that were given up for lack of space
-  std::size_t bytes = 0;     // kept answers of calls, about
-  std::int64_t known = 0;    // questions to engines whose answer was known
-  std::int64_t asked = 0;    // questions to engines that were put to them
+  std::size_t bytes = 0;     // bytes of the kept answers of calls, approximately
+  std::int64_t known = 0;    // questions to engines that kept answers settled
+  std::int64_t asked = 0;    // questions that engines had to answer
 };
 
-// Keeps answers, and what engines found out about Problems, between calls. Its calls give the
-// answers of the functions of the same names: the session changes the time they take, never the
-// answer. Two inputs are the same if all that they state is the same; it is compared in full.
-// Answers that a deadline, a memory limit or a cancellation cut off are not kept. Threads may share
-// a session; copies are one session.
+// Keeps the answers of calls, and of engines about Problems, for later calls. Its calls return the
+// answers of the functions with the same names: the session changes the time that they take, never
+// the answer. Inputs are compared in full. Answers that a deadline, a memory limit or a
+// cancellation cut off are not kept. Threads may share a session; copies are one session.
 class TESSERA_API Session {
  public:
   explicit Session(const SessionOptions& options = {});
@@ -47,7 +46,8 @@ class TESSERA_API Session {
                               const PlanOptions& options = {}) const;
   Result<AllocateAnswer> Allocate(const Problem& problem,
                                   const AllocateOptions& options = {}) const;
-  // tessera::Revise of the answer of Allocate to the problem, which is mostly known.
+  // tessera::Revise, applied to the answer of Allocate to the problem, which is usually kept
+  // already.
   Result<RevisedAnswer> Revise(const Problem& problem, const Revision& revision,
                                const AllocateOptions& options = {}) const;
   Result<TileAnswer> FindTiles(const Network& network, const Profile& profile,

@@ -25,8 +25,7 @@ struct SpaceParameter {
   std::vector<std::int64_t> values;  // at least two; the first is the default
 };
 
-// A family of networks with parameters. A value that never changes; copies share it, and threads
-// may too.
+// A family of networks with parameters. Immutable and thread-safe; copies share the content.
 class TESSERA_API NetworkSpace {
  public:
   static Result<NetworkSpace> Load(const std::string& path);
@@ -35,8 +34,8 @@ class TESSERA_API NetworkSpace {
   const std::string& Name() const noexcept;
   const std::vector<SpaceParameter>& Parameters() const noexcept;
 
-  // The network of a choice. Parameters that it leaves out have their defaults. Refuses names and
-  // values that the space does not have.
+  // Returns the network of a choice of values. Parameters that the choice leaves out have their
+  // defaults. Refuses names and values that the space does not have.
   Result<Network> Make(const std::vector<std::pair<std::string, std::int64_t>>& choice) const;
 
   struct Content;

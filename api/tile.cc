@@ -61,7 +61,7 @@ std::vector<std::string> SentencesOf(const api::answers::Collision& collision) {
   return problem::Sentences(collision.problem, collision.explanation, collision.capacity);
 }
 
-// `all`: rows that are corners come last in a report, so they are found by shape and policy.
+// With `all`, the rows include the corners, which are recognised by shape and policy.
 TileAnswer AnswerOf(const api::answers::TileAnswer& found, bool all, bool stopped) {
   TileAnswer answer;
   for (const api::answers::CornerRow& corner : found.corners) {

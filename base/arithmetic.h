@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <optional>
 
-// Integer arithmetic that detects overflow. Sizes and totals are signed 64-bit. A result above
-// kMaxTotal is refused, long before it can wrap.
+// Integer arithmetic on sizes and totals in signed 64 bits. CheckedAdd and CheckedMul detect
+// overflow and refuse results beyond kMaxTotal, which is half of the limit of the type. The other
+// functions rely on the bounds of their arguments.
 namespace tessera::base {
 
 inline constexpr int64_t kMaxTotal = int64_t{1} << 62;
 
-// nullopt if the result is outside [-kMaxTotal, kMaxTotal].
+// Return nullopt if the result is outside [-kMaxTotal, kMaxTotal].
 inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum) || sum > kMaxTotal || sum < -kMaxTotal)
@@ -30,7 +31,7 @@ inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
 constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
-// The least multiple of `step` >= a, and the greatest <= a; step > 0. The caller bounds a by
+// The least multiple of `step` >= a, and the greatest <= a; step > 0. The caller must bound a by
 // kMaxTotal.
 constexpr int64_t RoundUp(int64_t a, int64_t step) { return CeilDiv(a, step) * step; }
 constexpr int64_t RoundDown(int64_t a, int64_t step) { return FloorDiv(a, step) * step; }

@@ -42,8 +42,8 @@ std::string ReadAll(FILE* file) {
   return text;
 }
 
-// The error number of the start, or 0. The child leads a process group of its own, so that what it
-// starts can be killed with it.
+// Starts the command and returns the error number, or 0. The child leads a separate process group,
+// so that processes which it starts can be killed with it.
 int Start(const std::string& command, const std::string& folder, FILE* input, FILE* output,
           pid_t& child) {
   posix_spawn_file_actions_t actions;
@@ -65,8 +65,8 @@ int Start(const std::string& command, const std::string& folder, FILE* input, FI
   return error;
 }
 
-// The status of the child once it ended; nullopt if it was killed, or if another part of the
-// process took its status.
+// Returns the status of the child when it ended; nullopt if it was killed, or if another part of
+// the process took its status.
 std::optional<int> Await(pid_t child, Clock::time_point deadline,
                          const std::function<bool()>& stops) {
   constexpr auto kLeast = std::chrono::microseconds(200);

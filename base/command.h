@@ -8,13 +8,13 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Commands of the user.
+// Runs shell commands from a user's file.
 namespace tessera::base {
 
-// Runs `sh -c command` in a folder and gives what it writes to standard output. Its standard input
-// is `input`; standard error is that of this process. The complaint says why there is no output:
-// the command cannot start, ends with another exit code than 0, takes longer than `most`, or
-// `stops` gives true. After these two it is killed. Cost: a process.
+// Runs `sh -c command` in a folder and returns its standard output. Its standard input is `input`;
+// it shares the standard error of this process. Returns a diagnostic if the command cannot start,
+// ends with a signal or an exit code other than 0, takes longer than `most`, or if `stops` returns
+// true. In the last two cases it is killed. Cost: a process.
 Expected<std::string> RunCommand(const std::string& command, const std::string& folder,
                                  const std::string& input, std::chrono::milliseconds most,
                                  const std::function<bool()>& stops);

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kSpaces = " \t\r";
 
-// Where the cell that begins at `begin` ends: at a comma outside quotes, or at the end of the line.
+// Returns the end of the cell that begins at `begin`: a comma outside quotes, or the end of the
+// line.
 size_t EndOfCell(std::string_view line, size_t begin) {
   bool quoted = false;
   for (size_t i = begin; i < line.size(); ++i) {
@@ -24,7 +25,7 @@ size_t EndOfCell(std::string_view line, size_t begin) {
   return line.size();
 }
 
-// The text between quotes, if the cell has them.
+// Returns the text between quotes, or the whole text if there are none.
 std::string Unquoted(std::string_view text) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::string(text);
   std::string plain;

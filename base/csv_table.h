@@ -9,9 +9,9 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Tables in CSV with a head, for small files that people or scripts write. Cells are separated by
-// commas; spaces around them do not count. A cell in double quotes may hold commas, and "" in it is
-// a quote. Blank lines, CRLF and a byte order mark are accepted. No cell spans lines.
+// Tables in CSV with a head, for small files that people or scripts write. Commas separate cells;
+// spaces around them are ignored. A cell in double quotes may contain commas, and "" in it is a
+// quote. Blank lines, CRLF and a byte order mark are accepted. No cell spans several lines.
 namespace tessera::base {
 
 struct CsvColumn {
@@ -24,7 +24,7 @@ struct CsvCell {
   int column = 1;  // in bytes, from 1
 };
 
-// The cells of one line without its line break.
+// Returns the cells of one line, given without its line break.
 std::vector<CsvCell> CsvCellsOf(std::string_view line);
 
 class CsvTable {
@@ -35,14 +35,14 @@ class CsvTable {
     std::vector<CsvCell> cells;  // parallel to the columns that Read was given
   };
 
-  // Refuses unknown, repeated and missing columns, a table without a head, and rows with another
-  // number of cells than the head.
+  // Refuses unknown, repeated and missing columns, a table without a head, and rows whose number of
+  // cells differs from that of the head.
   static Expected<CsvTable> Read(std::string_view text, std::string file,
                                  std::span<const CsvColumn> columns);
 
   const std::vector<Row>& Rows() const { return rows_; }
 
-  // The fault in a cell of the row.
+  // Returns a diagnostic about a cell of the row.
   Diagnostic Fault(const Row& row, const CsvCell& cell, std::string message,
                    std::string expected) const;
 

@@ -146,8 +146,8 @@ class Draft {
  private:
   Draft(std::string name, OutputPlace place) : name_(std::move(name)), place_(std::move(place)) {}
 
-  // A new file has the mode that the umask leaves; one that replaces another has the mode of that
-  // one. Until then only its owner can read it, because the old file may be restricted.
+  // A new file has the mode that the umask leaves; a file that replaces another has the mode of
+  // that one. Until then only its owner can read it, because the old file may be restricted.
   int FillFile(std::string_view content) {
     const std::string name = RandomName();
     if (name.empty()) return EIO;

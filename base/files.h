@@ -15,8 +15,8 @@
 
 namespace tessera::base {
 
-// The content of a file, or of standard input for "-". Refuses folders, unreadable files, and more
-// than 1 GiB.
+// Returns the content of a file, or of standard input for "-". Refuses folders, unreadable files,
+// and more than 1 GiB.
 Expected<std::string> ReadInput(const std::string& path);
 
 struct Output {
@@ -43,15 +43,15 @@ struct OutputPlace {
 Expected<OutputPlace> FindPlace(const std::string& path);
 
 // Writes a file under an unguessable name in the destination folder, and renames it when it is
-// complete. So readers see the old content or the new, never a part. It keeps the mode of the file
+// complete, so that readers see either the old content or the new. It keeps the mode of the file
 // that it replaces.
 Expected<void> WriteOne(const Output& output);
 
-// The same for files that are only useful together: all are written, or none is renamed.
+// As WriteOne, for files that are only useful together: all are written, or none is renamed.
 Expected<void> WriteTogether(std::span<const Output> outputs);
 
-// The same for files in a folder, by their paths in it. Missing folders are made, and removed again
-// if writing fails.
+// As WriteTogether, for files given by their paths in a folder. Missing folders are created, and
+// removed again if writing fails.
 Expected<void> WriteInto(const std::string& folder, std::span<const Output> outputs);
 
 // "out" of "out/plan.json", "." of "plan.json".

@@ -10,8 +10,9 @@
 
 namespace tessera::base {
 
-// Thrown where input proves wrong in the middle of work that has no error values: what a callback
-// of the caller answers. Searches pass it on.
+// Thrown if input proves wrong during work that has no error values, as when a callback of the
+// caller returns a wrong answer. An engine turns an exception into an unknown answer, so the code
+// that calls the callback keeps this one and throws it again after the engine.
 class InputFault : public std::exception {
  public:
   explicit InputFault(Diagnostic diagnostic)

@@ -18,8 +18,8 @@ Expected<nlohmann::ordered_json> ParseJson(std::string_view text, const std::str
 // "a~b/c" as a segment of a JSON pointer: "/a~0b~1c".
 std::string PointerSegment(std::string_view key);
 
-// Appends to the list at that key, which is made if it is absent. The library itself makes a list
-// of the null value there: if memory runs out meanwhile, the value is left in a state that aborts.
+// Appends to the list at that key, which is created if it is absent. The library would create it
+// from the null value: if memory runs out meanwhile, it leaves the value in a state that aborts.
 void Append(nlohmann::ordered_json& object, std::string_view key, nlohmann::ordered_json item);
 
 // JSON for people. A value that fits into 110 columns is written on one line; any other value is
@@ -28,7 +28,7 @@ void Append(nlohmann::ordered_json& object, std::string_view key, nlohmann::orde
 // that would control a terminal are escaped (base/text.h).
 std::string WriteJson(const nlohmann::ordered_json& value);
 
-// The same on one line, without blanks between tokens and without a line break.
+// As WriteJson, on one line, without blanks between tokens and without a line break.
 std::string WriteJsonLine(const nlohmann::ordered_json& value);
 
 }  // namespace tessera::base

@@ -10,11 +10,12 @@
 #include <vector>
 
 // The kinds of operators: one list, from which the enumeration, the table of traits and the
-// registry of definitions follow. graph/ops/ has what depends on attributes and shapes too.
+// registry of definitions follow. Traits that also depend on attributes and shapes are in
+// graph/ops/.
 //
-// A new kind is one entry of TESSERA_OPERATOR_KINDS (and, if it has attributes of its own, a struct
-// in front of it), one source in graph/ops/, and its translation from each format that spells it
-// (docs/extending.md).
+// A new kind is one entry of TESSERA_OPERATOR_KINDS, one source in graph/ops/, and its translation
+// from each format that spells it (docs/extending.md). Attributes that only this kind has are a
+// struct and an alternative of KindAttributes.
 namespace tessera::base {
 
 // How the axes of an operand correspond to those of the output.
@@ -38,7 +39,7 @@ struct OperatorTraits {
   // The output holds each element of the operand once if it has as many.
   bool rearranges = false;
   // Outputs are sums of products. Engines unroll the loops of such operators and state their speed
-  // by steps. Each output channel reads a part of its own of a constant factor.
+  // in steps. Each output channel reads a separate part of a constant factor.
   bool multiplies = false;
   bool convolves = false;  // the first constant holds filters of rows and columns
   // Windows slide over rows and columns of the input. Their padding may be stored with it.
@@ -115,7 +116,7 @@ constexpr const OperatorTraits& TraitsOf(OperatorKind kind) {
   return kOperatorTraits[static_cast<size_t>(kind)];
 }
 
-// Attributes of one kind, or of a few that share them. What many kinds have is in
+// Attributes of one kind, or of a few that share them. Attributes that many kinds have are in
 // graph::ops::Operator.
 
 struct SliceAttributes {  // for each axis: output index x is input starts + x * steps
@@ -134,18 +135,18 @@ struct TransposeAttributes {
   friend bool operator==(const TransposeAttributes&, const TransposeAttributes&) = default;
 };
 
-// Axes in another order are those of a transpose with that permutation: of an operand before the
-// product takes it, and of the product. Empty: as they are.
+// Each list of axes is the permutation of a transpose that is part of the operator: of an operand
+// before the product, or of the product. Empty: there is none.
 struct MatmulAttributes {
-  bool transpose_first = false;   // the first operand is taken as [K, rows]
-  bool transpose_second = false;  // with two feature operands: the second is taken as [columns, K]
+  bool transpose_first = false;   // the first operand is read as [K, rows]
+  bool transpose_second = false;  // with two feature operands: the second is read as [columns, K]
   std::array<std::vector<int>, 2> operand_axes;
   std::vector<int> result_axes;  // the last is the product's last
   friend bool operator==(const MatmulAttributes&, const MatmulAttributes&) = default;
 };
 
-// The content of a pad: one value, elements mirrored about the first and last, those two repeated,
-// or the input repeated periodically.
+// The values that a pad adds: one value, elements mirrored about the first and last, those two
+// repeated, or the input repeated periodically.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
 
 struct PadAttributes {
@@ -173,8 +174,8 @@ enum class ResizeCoordinates : uint8_t {
   kTfHalfPixelForNn
 };
 
-// The nearest input of a position between two inputs: halves round down or up, or every position
-// does.
+// How a position between two inputs is rounded: to the nearest input, with halves rounded down or
+// up, or always down or up.
 enum class NearestRounding : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
 // A positive fraction, not necessarily reduced.

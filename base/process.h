@@ -10,12 +10,12 @@
 
 namespace tessera::base {
 
-// Bytes of memory that the process holds now; 0 if the system does not report it. Cost: one read of
-// a small file.
+// Returns the bytes of memory that the process holds now; 0 if the system does not report them.
+// Cost: one read of a small file.
 int64_t ResidentBytes();
 
-// Returns memory that was freed to the system, as far as the allocator can. Otherwise it stays
-// resident for a while, or for good. Cost: at most some milliseconds for a gigabyte.
+// Returns freed memory to the system, as far as the allocator can. Without this call it may stay
+// resident. Cost: at most some milliseconds for a gigabyte.
 void ReturnFreeMemory();
 
 // Bytes of memory that the process may hold: the minimum of the machine's memory, the limits of its
@@ -25,8 +25,8 @@ int64_t UsableBytes();
 // Bytes that the process may still map; the greatest number if its address space has no limit.
 int64_t FreeAddressSpace();
 
-// The number of threads, at most `wanted` and at least one, whose stacks leave three quarters of
-// the usable memory to the work. Where an address space is limited, stacks would use it up.
+// Returns a number of threads, at least one and at most `wanted`, whose stacks leave three quarters
+// of the usable memory to the work. They could use up a limited address space.
 int UsableThreads(int wanted);
 
 // Runs `work` on up to `threads` threads, including the calling thread, and returns when all are

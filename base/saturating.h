@@ -27,13 +27,13 @@ inline int64_t WholeCycles(double cycles) {
                                                   : static_cast<int64_t>(std::ceil(cycles));
 }
 
-// The same for lower bounds: at most the sum of the parts' WholeCycles, where the parts take at
-// least `cycles` together. Doubles make the plain ceiling unsound: 50 * 1.1 is 55.000000000000007,
-// and five times 10 * 1.1 is 55.
+// As WholeCycles, for lower bounds: if the parts together take at least `cycles`, the result is at
+// most the sum of their WholeCycles. The plain ceiling of doubles is unsound: 50 * 1.1 is
+// 55.000000000000007, and five times 10 * 1.1 is 55.
 //
-// Either side is a few products, quotients and sums of doubles, each of which rounds by at most
-// 2^-53 of its value. So the parts take more than cycles * (1 - 2^-44) in truth, and as a sum of
-// whole cycles at least the next whole number. Where rates are binary fractions, `cycles` is an
+// Both sides are computed from few products, quotients and sums of doubles, each of which rounds by
+// at most 2^-53 of its value. So the parts truly take more than cycles * (1 - 2^-44), and as a sum
+// of whole cycles at least the next whole number. If rates are binary fractions, `cycles` is an
 // exact multiple of some 2^-k, and the result is that of WholeCycles below 2^(43 - k) cycles.
 inline int64_t LeastWholeCycles(double cycles) { return WholeCycles(cycles * (1 - 0x1p-44)); }
 

@@ -61,7 +61,8 @@ void Stop::NoteDeclined() const {
     stop->has_declined_.store(true, std::memory_order_relaxed);
 }
 
-// A look is a system call of some 15 us. So the next one comes when the room could be used up.
+// A look at the memory is a system call of some 15 us. So the next one comes only when the room
+// could be used up.
 bool Stop::ExceedsMemory() const {
   if (!memory_limit_) return false;
   if (out_of_memory_.load(std::memory_order_relaxed)) return true;

@@ -39,7 +39,7 @@ class Stop {
   };
   explicit Stop(AtPoll at) : request_at_(at.k) {}
 
-  // Makes a Stop that has stopped, as after a deadline. Its parent takes no note of that.
+  // Makes a Stop that has stopped, as after a deadline. This does not affect its parent.
   struct Ended {};
   Stop(Ended, const Stop* parent) : parent_(parent), has_ended_(true) {}
   Stop(const Stop&) = delete;
@@ -50,13 +50,12 @@ class Stop {
   // Searches also build nothing that would need more. Call this before the Stop is shared.
   void LimitMemory(int64_t bytes) { memory_limit_ = bytes; }
 
-  // Call this where the process ends soon after the stop, and before the Stop is shared: what a
-  // search holds then need not be freed, which can take longer than an answer may be late.
+  // Call this before the Stop is shared, if the process ends soon after the stop. Searches then do
+  // not free their memory, which can take longer than an answer may be late.
   void EndProcess() { ends_process_ = true; }
 
-  // Call this where no answer needs the work that is under way when the Stop stops, and before the
-  // Stop is shared. Whatever makes it stop then counts as an interruption long ago, so that nothing
-  // is completed first.
+  // Call this before the Stop is shared, if no answer needs the work in progress at the stop. Any
+  // cause of the stop then counts as an interruption long ago, so that nothing is completed first.
   void DropWork() { drops_work_ = true; }
 
   // Whether it, or a parent, has stopped and ends the process.
@@ -71,8 +70,8 @@ class Stop {
   // has stopped and drops its work.
   bool IsInterrupted() const { return InterruptedAt().has_value(); }
 
-  // The time of the earliest such request; nullopt if there is none. The least time where the work
-  // is dropped.
+  // Returns the time of the earliest such request; nullopt if there is none. If the work is
+  // dropped, it is the least time.
   std::optional<Clock::time_point> InterruptedAt() const;
 
   // The number of polls of a Stop made with AtPoll, including polls through Stops that have it as

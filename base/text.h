@@ -44,7 +44,7 @@ std::string_view Nearest(std::string_view word, std::span<const std::string_view
 // "did you mean 'stride'?", or empty.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates);
 
-// "a, b, c".
+// Returns "a, b, c".
 std::string Join(std::span<const std::string_view> words, std::string_view separator = ", ");
 
 // Whether a key of a file belongs to the user and is ignored: it begins with "x-".

@@ -9,8 +9,8 @@
 
 #include "tessera/base/operator_kind.h"
 
-// The closed vocabularies that networks and hardware profiles share, with their names in YAML and
-// JSON.
+// The closed vocabularies that networks and hardware profiles share, with the names of their words
+// in YAML and JSON.
 namespace tessera::base {
 
 enum class DataType : uint8_t {

@@ -11,8 +11,8 @@
 
 #include "tessera/base/diagnostic.h"
 
-// A YAML document as an immutable tree. Every value and every key has its position. Internal to the
-// YAML reader, which is the interface to such a tree.
+// A YAML document as an immutable tree in which every value and every key has its position.
+// Internal to the YAML reader, which is the interface to such a tree.
 namespace tessera::base {
 
 struct YamlPosition {
@@ -51,7 +51,7 @@ struct YamlDocument {
 inline constexpr size_t kMaxYamlDepth = 100;
 inline constexpr int64_t kMaxYamlAliasNodes = 1'000'000;
 
-// Parses `document.text` into `values` and `root`. Returns the complaint if that fails.
+// Parses `document.text` into `values` and `root`. Returns a diagnostic if that fails.
 std::optional<Diagnostic> ParseYaml(YamlDocument& document);
 
 // The entry of a map with this key, or nullptr.

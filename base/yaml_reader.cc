@@ -57,7 +57,7 @@ std::string DescribeNumber(double number) {
   return fmt::format("{}", number);
 }
 
-// Wide limits are a safety measure. They help only users whose number is too great.
+// Large limits are only a safety measure. A message states them only if a number is too great.
 enum class Upper : uint8_t { kIfNarrow, kAlways };
 
 std::string DescribeRange(int64_t least, int64_t most, Upper upper = Upper::kIfNarrow) {
@@ -138,8 +138,8 @@ Diagnostic YamlNode::Located(std::string message, std::string expected, std::str
   fault.expected = std::move(expected);
   fault.hint = std::move(hint);
   if (place_ == nullptr) return fault;
-  // A map has the position of its key: its own position is that of its first entry. So has a value
-  // that is absent.
+  // A map has the position of its key, because its own position is that of its first entry. An
+  // absent value has the position of the map that lacks it.
   const bool named =
       !Present() || Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
   if (!named && IsScalar()) fault.found = Describe(*Value());

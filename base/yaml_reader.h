@@ -100,7 +100,8 @@ class YamlNode {
   void Complain(std::string message, std::string expected = "", std::string hint = "") const;
   void ComplainOfKey(std::string message, std::string expected = "", std::string hint = "") const;
 
-  // The complaint about this value, not made: for what is found out after the file was read.
+  // Returns a complaint about this value without recording it, for faults found after the file was
+  // read.
   Diagnostic Located(std::string message, std::string expected = "", std::string hint = "") const;
 
  private:
@@ -125,7 +126,7 @@ class YamlReader {
   explicit YamlReader(std::span<const YamlFile> files);  // the uppermost first; at least one
   YamlNode Root();
   bool Failed() const { return fault_.has_value(); }
-  Diagnostic TakeFault() { return std::move(*fault_); }  // only where Failed()
+  Diagnostic TakeFault() { return std::move(*fault_); }  // only if Failed()
 
  private:
   friend class YamlNode;

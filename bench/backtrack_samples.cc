@@ -47,7 +47,8 @@ struct Placed {
 };
 using Solution = std::map<std::string, Bytes>;
 
-// How many of the first placements are part of the solution, which may be that of another part.
+// Returns how many of the first placements agree with the solution, which may be that of another
+// path.
 size_t CommonPrefix(const std::vector<Placed>& path, const Solution& solution) {
   const auto first_apart = std::find_if(path.begin(), path.end(), [&](const Placed& placed) {
     const auto at = solution.find(placed.id);
@@ -59,7 +60,7 @@ size_t CommonPrefix(const std::vector<Placed>& path, const Solution& solution) {
 // Finds how many of the first placements have a solution. Solutions are kept for later questions.
 class Oracle {
  public:
-  // nullopt: the budget ended.
+  // Returns nullopt if the budget ended.
   std::optional<size_t> DeepestSolvable(const Problem& problem, Bytes capacity,
                                         const std::vector<Placed>& path) {
     size_t least = 0;
@@ -107,7 +108,7 @@ struct Recorded {
   size_t deepest = 0;
 };
 
-// One search, and what it shows.
+// One search, and the samples that it yields.
 class Imitation {
  public:
   explicit Imitation(uint64_t seed)
@@ -141,8 +142,8 @@ class Imitation {
                                        static_cast<double>(deepest - best + 1));
   }
 
-  // Turns of the default policy and of the oracle alternate, each pair twice as long as the one
-  // before, so that the samples cover searches that have long been astray.
+  // Turns of the default policy and of the oracle alternate, and each pair is twice as long as the
+  // one before, so that the samples include searches that have long been in a bad state.
   std::optional<int> Follow(const MajorBacktrack& backtrack) {
     if (--left_ <= 0) {
       follows_ = !follows_;

@@ -28,7 +28,7 @@ Timed SolveAnew(const problem::Engine& engine, const problem::Problem& problem, 
 
 namespace {
 
-// Asks the same as `tessera alloc --capacity`, on one thread.
+// Asks the same question as `tessera alloc --capacity`, on one thread.
 Timed SolveByAll(const problem::Problem& problem, double seconds) {
   const search::engines::greedy::GreedyEngine greedy;
   const search::engines::canonical::CanonicalEngine canonical(0);

@@ -41,7 +41,7 @@ constexpr Variant kVariants[] = {
 
 double MebibytesOver(Bytes top, Bytes load) { return static_cast<double>(top - load) / (1 << 20); }
 
-// The medians of the tops after so many iterations, and of the first placement.
+// Prints the medians of the tops after so many iterations, and of the first placement.
 void PrintInstance(const std::string& name, const Problem& problem, double seconds) {
   const Instance instance = search::engines::order_search::MakeInstance(problem, 0);
   std::printf("%-22s %8d", name.c_str(), instance.Count());

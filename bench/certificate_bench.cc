@@ -38,7 +38,7 @@ double Measure(const std::function<void(const tessera::base::Stop&)>& work) {
   return took.count();
 }
 
-// False when the checker refused a proof.
+// Returns false if the checker refused a proof.
 bool PrintLine(const Family& family, uint64_t seed) {
   const tessera::problem::Problem instance = family.generate(seed);
   const tessera::problem::Bytes capacity = instance.memories[0].capacity;

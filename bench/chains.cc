@@ -77,8 +77,8 @@ bool LoadFits(const problem::Problem& problem, const problem::CandidateSizes& in
   return true;
 }
 
-// kCandidates candidates that may fit, evenly spread, including the last one; none when there are
-// fewer.
+// Returns kCandidates candidates that may fit, evenly spread, including the last one; none if there
+// are fewer.
 problem::Ladder Thin(const problem::Problem& problem, const problem::Ladder& ladder) {
   std::vector<problem::CandidateSizes> fitting;
   std::copy_if(ladder.candidates.begin(), ladder.candidates.end(), std::back_inserter(fitting),

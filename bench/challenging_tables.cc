@@ -136,9 +136,9 @@ void PrintMinimal(const std::vector<Problem>& challenges, double seconds) {
 
 namespace {
 
-// Hard for every engine, so that both lanes have work for many rounds. The tables give a budget
-// instead of a deadline to those that would take too long. A budget makes the work the same on
-// every run.
+// Problems that are hard for every engine, so that both lanes have work for many rounds. Problems
+// that would take too long have a budget, which makes the work the same on every run, instead of a
+// deadline.
 class SpeedUp {
  public:
   SpeedUp() {
@@ -200,7 +200,7 @@ void PrintSpeedUp(const std::vector<Problem>& challenges) {
   }
 }
 
-// How long after its deadline a call returns. No engine decides these Problems in time.
+// Prints how long after its deadline a call returns. No engine decides these Problems in time.
 void PrintDeadlines(const std::vector<Problem>& challenges) {
   constexpr int kCalls = 100;
   base::Random random(1);

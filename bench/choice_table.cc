@@ -25,7 +25,8 @@ using problem::Problem;
 using problem::generate::Parameter;
 using problem::generate::Request;
 
-// At half the load as capacity. `spares_traffic`: values are bytes times accesses; else uniform.
+// Makes a problem whose capacity is half of its load. `spares_traffic`: values are bytes times
+// accesses; otherwise they are uniform.
 Problem MakeChoiceProblem(const char* family, int buffers, uint64_t seed, bool spares_traffic) {
   Request request;
   request.family = family;

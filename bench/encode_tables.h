@@ -20,17 +20,17 @@ struct EncodeArguments {
   double seconds = 10;               // limit for each question
 };
 
-// Order literals against bits over the number of positions.
+// Compares order literals with bits over the number of positions.
 void PrintCrossover(const EncodeArguments& arguments);
 
-// Families of Problems with each refinement switched off in turn.
+// Solves families of Problems with each refinement switched off in turn.
 void PrintRefinements(const EncodeArguments& arguments);
 
-// Chains of candidates, by three methods: candidates selected in an open formula, a new formula for
-// each candidate, and the lazy engine. False when the networks cannot be read.
+// Solves chains of candidates by three methods: candidates selected in an open formula, a new
+// formula for each candidate, and the lazy engine. Returns false if the networks cannot be read.
 bool PrintChains(const EncodeArguments& arguments);
 
-// Problems of banks and modes, by CaDiCaL alone and by the portfolio.
+// Solves Problems with banks and modes, by CaDiCaL alone and by the portfolio.
 void PrintBanked(const EncodeArguments& arguments);
 
 struct Timed {

@@ -86,7 +86,7 @@ void PrintFamilies(const Arguments& arguments) {
   PrintFamily({"compiler-like min", compiler, 323, true, 1}, arguments);
 }
 
-// They have no seed.
+// The instances have no seed.
 void PrintMicro(const Arguments& arguments) {
   PrintFamilyHeader("TelaMalloc's micro-instances");
   const auto stairs = [](int buffers, problem::Step apart) {

@@ -16,7 +16,7 @@
 #include "tessera/problem/generate/families.h"
 #include "tessera/search/engines/guided/guided.h"
 
-// Prints tables about the guided engine (docs/guided-search.md). Each engine is asked alone.
+// Prints tables about the guided engine (docs/guided-search.md). Each engine runs alone.
 namespace tessera::bench {
 namespace {
 
@@ -55,7 +55,7 @@ struct Share {
   double seconds = 0;
 };
 
-// The engines that honour banks and modes.
+// Compares the engines that support banks and modes.
 void PrintBanked(const GuidedSettings& settings) {
   std::vector<std::unique_ptr<problem::Engine>> engines;
   engines.push_back(std::make_unique<encoder::sat::SatEngine>());
@@ -94,7 +94,7 @@ void PrintBanked(const GuidedSettings& settings) {
   }
 }
 
-// TelaMalloc's micro-instances.
+// Solves TelaMalloc's micro-instances.
 void PrintMicro(const GuidedSettings& settings) {
   const auto stairs = [](int buffers, problem::Step apart) {
     Problem problem = generate::MakePerfect({1, 1, buffers}, 0);
@@ -128,7 +128,7 @@ constexpr Table kTables[] = {{"challenging", PrintChallenging},
                              {"banked", PrintBanked},
                              {"micro", PrintMicro}};
 
-// False if some argument is not known.
+// Returns false if some argument is unknown.
 bool Read(int argc, char** argv, GuidedSettings& settings) {
   for (int i = 1; i < argc; i += 2) {
     const std::string_view word = argv[i];

@@ -21,8 +21,8 @@ using search::engines::guided::MajorBacktrack;
 
 namespace {
 
-// Decided answers against those of the whole engine: how often, and the geometric mean of the
-// ratios of steps.
+// Compares decided answers with those of the whole engine: how many there are, and the geometric
+// mean of the ratios of steps.
 class Comparison {
  public:
   void Note(const GuidedAnswer& answer, const GuidedAnswer& whole) {
@@ -75,7 +75,7 @@ namespace {
 
 constexpr int64_t kMany = 1000;  // dead ends without learning: a hard input
 
-// A control: some target, by a number made of the state.
+// A control: picks an arbitrary target, by a number computed from the state.
 std::optional<int> PickSomeTarget(const MajorBacktrack& backtrack) {
   size_t number = backtrack.buffers.size();
   for (const problem::Bytes offset : backtrack.offsets)

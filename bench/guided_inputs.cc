@@ -98,7 +98,7 @@ std::vector<Family> AllFamilies() {
   };
 }
 
-// The lowest peak that other engines find within so many units of their work; for a perfect
+// Returns the lowest peak that other engines find within so many units of their work; for a perfect
 // packing its capacity.
 Result LowestPeak(const Problem& problem) {
   constexpr int64_t kWork = 20'000;

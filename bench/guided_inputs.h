@@ -12,7 +12,7 @@
 #include "tessera/problem/result.h"
 #include "tessera/search/engines/guided/guided.h"
 
-// What the tables about the guided engine (docs/guided-search.md) share. Each engine is asked
+// The common part of the tables about the guided engine (docs/guided-search.md). Each engine runs
 // alone.
 namespace tessera::bench {
 
@@ -24,8 +24,8 @@ struct GuidedSettings {
   int slack_percent = 10;
 };
 
-// The engine, without one of its rules, or a heuristic alone: its buffer goes to the lowest valid
-// position, and a dead end returns to the last decision.
+// A variant of the engine: without one of its rules, or with one heuristic alone, which puts its
+// buffer at the lowest valid position and returns to the last decision at a dead end.
 struct GuidedVariant {
   std::string name;
   search::engines::guided::GuidedOptions options;
@@ -39,7 +39,7 @@ struct GuidedAnswer {
     return result.allocation || result.status == problem::Status::kInfeasible;
   }
 };
-// `seconds` is a limit by the clock.
+// Runs the engine with a limit of `seconds` by the clock.
 GuidedAnswer AskEngine(const problem::Engine& engine, const problem::Problem& problem,
                        problem::Bytes capacity, double seconds);
 
@@ -49,15 +49,15 @@ struct GuidedInput {
   problem::Problem problem;
   problem::Bytes capacity = 0;
 };
-// Problems of families of problem/generate/families.h, so many of each, each at the lowest known
-// peak and at 1.1 times that. Problems without a known peak are left out. With `unseen`, only
+// Draws Problems of families of problem/generate/families.h, `seeds` of each, each at the lowest
+// known peak and at 1.1 times that. Problems without a known peak are left out. With `unseen`, only
 // families that the model of backtracking was not trained on (backtrack_samples.h).
 std::vector<GuidedInput> DrawGuidedInputs(uint64_t seeds, bool unseen);
 
-// Failures of each variant.
+// Prints the failures of each variant.
 void PrintGuidedFailures(const GuidedSettings& settings);
 
-// Learned backtracking against the search without it.
+// Compares learned backtracking with the search without it.
 void PrintGuidedLearning(const GuidedSettings& settings);
 
 }  // namespace tessera::bench

@@ -54,7 +54,7 @@ constexpr Shape kShapes[] = {{"perfect", 20, 0},
                              {"equal", 1'000, 50},
                              {"disjoint", 1'000, 0}};
 
-// Ranks from 1; equal values share the mean of their ranks.
+// Returns ranks from 1; equal values share the mean of their ranks.
 std::vector<double> RanksOf(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -13,17 +13,17 @@ struct Settings {
                                // missing are left out
 };
 
-// Predicted hardness against measured processor time, with their rank correlation.
+// Compares predicted hardness with measured processor time, and prints their rank correlation.
 void PrintHardness(const Settings& settings);
 
-// Buffers that never overlap and buffers of one size, up to a million.
+// Solves buffers that never overlap and buffers of one size, up to a million.
 void PrintElementary(const Settings& settings);
 
-// Choices of the most valuable buffers (search/choose) with 60 and 10 000 buffers; the limit of
-// the latter is half of `seconds`.
+// Chooses the most valuable buffers (search/choose) among 60 and among 10 000; the limit of the
+// latter is half of `seconds`.
 void PrintChoice(const Settings& settings);
 
-// Boxing, with each of its extensions switched off.
+// Runs boxing with each of its extensions switched off.
 void PrintBoxing(const Settings& settings);
 
 }  // namespace tessera::bench

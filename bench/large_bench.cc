@@ -30,7 +30,7 @@ double PercentOver(Bytes peak, Bytes load) {
   return 100.0 * static_cast<double>(peak - load) / static_cast<double>(load);
 }
 
-// The first answer (one unit of work), the answer after the limit, and two baselines.
+// Prints the first answer (one unit of work), the answer after the limit, and two baselines.
 void PrintLarge(const std::string& name, const Problem& question, double seconds) {
   Task task{.capacity = std::nullopt, .seconds = 10 * seconds, .threads = 2};
   task.budget.units = 1;
@@ -74,7 +74,7 @@ void PrintLargeTable(const std::filesystem::path& data, double seconds, int most
   }
 }
 
-// Draws a share of the offsets of a known placement.
+// Fixes a share of the offsets of a known placement, chosen at random.
 Problem FixSome(Problem question, const std::vector<Bytes>& offsets, double share, uint64_t seed) {
   base::Random random(seed);
   for (size_t i = 0; i < offsets.size(); ++i) {

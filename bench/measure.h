@@ -36,15 +36,15 @@ struct Arguments {
   std::string table;       // printed alone; empty: all
 };
 
-// The answer of the portfolio with default options, and its time from a Problem in memory to a
-// validated Result. A wrong answer ends the program.
+// Returns the answer of the portfolio with default options, and its time from a Problem in memory
+// to a validated Result. A wrong answer ends the program.
 Measurement Measure(const problem::Problem& question, const Task& task);
 
-// With one digit after the point; "-" for none.
+// Returns the number with one digit after the point; "-" for none.
 std::string Cell(const std::optional<double>& milliseconds);
 
-// The problem of a CSV file. nullopt without the file, or, with a message on standard error, if it
-// is faulty.
+// Returns the problem of a CSV file. Returns nullopt if there is no file, or, with a message on
+// standard error, if it is faulty.
 std::optional<problem::Problem> ReadProblem(const std::filesystem::path& path);
 
 }  // namespace tessera::bench

@@ -35,7 +35,7 @@ void KillAfter(pid_t child, double seconds) {
   close(handle);
 }
 
-// Whether the process ended by itself and well within `seconds`.
+// Returns whether the process ended by itself and well within `seconds`.
 bool Run(std::vector<std::string> words, double seconds) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);

@@ -86,7 +86,8 @@ bool Lasts(const problem::Buffer& buffer) {
   return buffer.role == "constant" || buffer.role == "state";
 }
 
-// Bytes of constants and state in all homes; their gaps count with the other tensors.
+// Returns the bytes of constants and state in all homes; the gaps between them count with the other
+// tensors.
 Bytes LastingBytes(const plan::Plan& plan) {
   Bytes bytes = 0;
   for (const plan::Home& home : plan.homes) {
@@ -96,7 +97,7 @@ Bytes LastingBytes(const plan::Plan& plan) {
   return bytes;
 }
 
-// Of the tensors that come and go.
+// Returns the bytes of Shared Objects for the tensors that do not last.
 Bytes SharedObjectBytes(const plan::Plan& plan) {
   Bytes bytes = 0;
   for (const plan::Home& home : plan.homes) {
@@ -163,7 +164,8 @@ class Table {
     std::fflush(stdout);
   }
 
-  // The off-chip peak with that method; exits if the plan is not valid or cannot be executed.
+  // Returns the off-chip peak with that method; exits if the plan is not valid or cannot be
+  // executed.
   Bytes Placed(plan::Plan plan, plan::OffChip method, double& seconds, Bytes& bound) {
     search::off_chip::PlaceOptions options;
     options.method = method;

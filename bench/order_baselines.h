@@ -6,10 +6,10 @@
 
 #include "tessera/problem/problem.h"
 
-// Two common methods, to compare ours with. Both take Problems of one memory without relations.
+// Two common methods, as baselines. Both accept Problems of one memory without relations.
 namespace tessera::bench {
 
-// The peak of an allocator at run time that sees births and deaths one by one (best fit).
+// Returns the peak of an allocator at run time that sees births and deaths one by one (best fit).
 problem::Bytes BestFitPeak(const problem::Problem& problem);
 
 // Hill climbing over orders of placement, as compilers for microcontrollers do it: first fit from

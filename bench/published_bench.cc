@@ -59,8 +59,8 @@ class Planner {
     }));
   }
 
-  // The plan of least value in a metric, within limits, and under the constraints of a file if one
-  // is given.
+  // Returns the plan of least value in a metric, within limits, and under the constraints of a file
+  // if one is given.
   std::optional<tessera::plan::Plan> Least(const std::string& metric,
                                            const std::map<std::string, double>& limits,
                                            const std::string& constraints = "") {

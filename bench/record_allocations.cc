@@ -18,9 +18,9 @@
 //
 // Each allocation is a line "alloc ADDRESS SIZE", each free a line "free ADDRESS"; a reallocation
 // is both. Nothing is recorded in child processes. One lock orders allocations, frees and lines, so
-// that an address never seems to be in use twice. The library may not allocate itself: lines go
-// into a fixed buffer, and what the dynamic linker needs while it finds the functions of the C
-// library comes from a fixed arena.
+// that an address never seems to be in use twice. The library itself must not allocate: lines go
+// into a fixed buffer, and a fixed arena serves the dynamic linker while it finds the functions of
+// the C library.
 namespace {
 
 constexpr size_t kArena = 1 << 16, kLines = 1 << 20, kLongestLine = 64;
@@ -56,7 +56,7 @@ void FindOne(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// Before the first allocation; the lock is held.
+// Called before the first allocation, with the lock held.
 void Find() {
   if (real_posix_memalign != nullptr || finding) return;
   finding = true;
@@ -109,7 +109,7 @@ void Append(uint64_t number, uint64_t base) {
   while (count > 0) lines[lines_used++] = digits[--count];
 }
 
-// The lock is held.
+// Called with the lock held.
 void Record(const char* word, const void* memory, const size_t* size) {
   if (file < 0 || memory == nullptr || getpid() != recorded) return;
   if (lines_used + kLongestLine > kLines) Flush();

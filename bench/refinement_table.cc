@@ -16,8 +16,8 @@ using problem::Problem;
 
 constexpr uint64_t kDraws = 10;
 
-// Each buffer but the first occurs twice, as where a compiler unrolls by two. The slack is 5 % over
-// the heaviest step.
+// Each buffer but the first occurs twice, as after a compiler unrolled by two. The slack is 5 %
+// over the heaviest step.
 Problem MakeInterchangeable(Problem problem) {
   const size_t count = problem.buffers.size();
   for (size_t i = 1; i < count; ++i) {
@@ -29,7 +29,7 @@ Problem MakeInterchangeable(Problem problem) {
   return problem;
 }
 
-// The same Problem again, at later steps.
+// Returns copies of the same Problem, one after another in time.
 Problem Repeat(const Problem& once, int times) {
   Problem problem = once;
   const problem::Lifespan horizon = Horizon(once);
@@ -46,7 +46,7 @@ Problem Repeat(const Problem& once, int times) {
   return problem;
 }
 
-// A few large tiles of three sizes, in bytes that share no divisor.
+// Returns a few large tiles of three sizes, in bytes, that share no divisor.
 Problem FewSizes(uint64_t seed) {
   Problem problem = problem::generate::MakeBroken({16, 12, 1000}, seed);
   for (problem::Buffer& buffer : problem.buffers)

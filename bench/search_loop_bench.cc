@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Search loops: how many networks of a space an Evaluator takes in a second.
+// Measures how many networks of a space an Evaluator handles in a second, as in a search loop.
 //
 //   search_loop_bench SOURCE [CANDIDATES]
 //
-// Times are of the processor, of one thread, so that a busy machine changes them little. Prints a
+// Times are processor times of one thread, so that a busy machine changes them little. Prints a
 // Markdown table:
 //
 //   fresh      MakePlan of every tenth candidate of the mix of examples/nas, on its two profiles

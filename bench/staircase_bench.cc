@@ -24,8 +24,9 @@
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
-// The staircases of all intervals of a network up to a length; each thread takes whole intervals.
-// The defaults are the 702 intervals of MobileNetV2 of at most 12 operators on edge_npu_1mib.
+// Computes the staircases of all intervals of a network up to a length; each thread handles whole
+// intervals. The defaults are the 702 intervals of MobileNetV2 of at most 12 operators on
+// edge_npu_1mib.
 namespace {
 
 using namespace tessera;

@@ -87,7 +87,7 @@ std::vector<float> Predict(const Booster& booster, const Matrix& matrix) {
   return {scores, scores + count};
 }
 
-// Breadth first, so that siblings are neighbours behind their parent.
+// Breadth first, so that siblings are neighbours and follow their parent.
 void AppendTree(const nlohmann::json& tree, std::vector<TreeNode>& nodes) {
   std::vector<size_t> order = {0};
   const size_t first = nodes.size();

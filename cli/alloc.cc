@@ -26,7 +26,7 @@
 namespace tessera::cli {
 namespace {
 
-// Of one placement, in the units of engines.
+// For one placement, in the units of engines.
 constexpr int64_t kChoiceBudget = 500'000;
 
 class AllocCommand final : public Command {
@@ -194,7 +194,7 @@ class AllocCommand final : public Command {
     return certified == ExitCode::kAnswer ? ExitCodeOf(answer->result) : certified;
   }
 
-  // --maximize.
+  // Answers --maximize.
   ExitCode Choose(Console& console, const problem::files::ProblemDocument& input) {
     const problem::Problem& problem = input.problem;
     api::parts::ChoiceDocument document;
@@ -262,7 +262,7 @@ class AllocCommand final : public Command {
     return saved == ExitCode::kAnswer ? drawn : saved;
   }
 
-  // Leaves time to check the answer and to write it.
+  // Returns a deadline that leaves time to check the answer and to write it.
   std::optional<base::Stop::Clock::time_point> DeadlineOfSearch(size_t buffers) const {
     constexpr std::chrono::nanoseconds kCheck{1'000};
     constexpr std::chrono::nanoseconds kWrite{2'500};  // to each file; pictures take longest

@@ -20,8 +20,8 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/validator.h"
 
-// `tessera check`: checks whether an answer is right. Calls no engine and recomputes everything
-// that can be recomputed.
+// `tessera check`: checks whether an answer is right. Recomputes everything that can be recomputed,
+// and makes a plan again to check the claims that only a search can establish.
 namespace tessera::cli {
 namespace {
 
@@ -124,7 +124,7 @@ class CheckCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // Neither accepts nor refuses what a stop cut off.
+  // Neither accepts nor refuses an answer whose check the stop cut off.
   ExitCode LeaveOpen(Console& console, const base::Stop& stop, std::string_view what,
                      std::string_view when, bool interrupted) const {
     const std::string_view cause = interrupted            ? "a signal"
@@ -141,7 +141,7 @@ class CheckCommand final : public Command {
     return interrupted ? ExitCode::kInterrupted : ExitCode::kLimit;
   }
 
-  // A valid plan that is too large for an execution.
+  // Reports a valid plan that is too large for an execution.
   static ExitCode Decline(Console& console, const std::string& obstacle) {
     base::Diagnostic fault;
     fault.message = "--execute: " + obstacle;
@@ -198,7 +198,7 @@ class CheckCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // The differences between the certificate and the command line.
+  // Returns the differences between the certificate and the command line.
   base::Expected<std::vector<std::string>> FindOtherClaim(
       const problem::proof::CheckedCertificate& checked) const {
     std::vector<std::string> others;

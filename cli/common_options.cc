@@ -41,7 +41,7 @@ Prefix ReadDigits(std::string_view word) {
   return {error == std::errc() ? std::optional(value) : std::nullopt, rest};
 }
 
-// The factor of a unit; nullopt where there is no such unit.
+// Returns the factor of a unit; nullopt if there is no such unit.
 std::optional<int64_t> FactorOf(std::string_view unit) {
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   std::string word;

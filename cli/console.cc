@@ -102,7 +102,7 @@ LastWords& ToSay() {
   return words;
 }
 
-// For use when no work is under way that has an answer.
+// Used when no work with an answer is under way.
 void EndAtOnce(int /*signal*/) {
   const LastWords& words = ToSay();
   static_cast<void>(write(STDERR_FILENO, words.text.data(), words.size.load()));

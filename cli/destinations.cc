@@ -18,7 +18,7 @@
 namespace tessera::cli {
 namespace {
 
-// Of all commands: options that name a file to write.
+// Options that name a file to write, of all commands.
 constexpr std::array<std::string_view, 4> kOutputOptions = {"--output", "--report", "--trace",
                                                             "--emit-header"};
 
@@ -73,7 +73,7 @@ std::optional<Destinations::Identity> Destinations::IdentityOf(int descriptor) {
   return Identity{found.st_dev, found.st_ino, ""};
 }
 
-// Also of a file that does not exist yet.
+// Works for a file that does not exist yet too.
 std::optional<Destinations::Identity> Destinations::PlannedIdentityOf(
     const std::filesystem::path& path) {
   std::error_code error;
@@ -83,7 +83,7 @@ std::optional<Destinations::Identity> Destinations::PlannedIdentityOf(
   return identity;
 }
 
-// Whether the file is one of those in the folder, by that name or by a link.
+// Returns whether the file is one of those in the folder, by that name or by a link.
 bool Destinations::Writes(const Named& folder, const std::optional<Identity>& file) {
   return file && std::any_of(folder.names.begin(), folder.names.end(), [&](std::string_view name) {
            return PlannedIdentityOf(std::filesystem::path(folder.path) / name) == file;
@@ -135,7 +135,7 @@ ExitCode Destinations::CheckFile(Console& console, Named& file) const {
   return ExitCode::kAnswer;
 }
 
-// A folder that is missing is made later, in the nearest one that is there.
+// A missing folder is created later, in the nearest one that exists.
 ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
   const auto refuse = [&](int error) {
     base::Diagnostic fault;
@@ -174,7 +174,7 @@ ExitCode Destinations::CheckFolder(Console& console, Named& folder) const {
   return ExitCode::kAnswer;
 }
 
-// The other use of the same file in this call.
+// Returns the other use of the same file in this call.
 std::optional<std::string> Destinations::FindClash(const Named& file, size_t index) const {
   if (!file.identity) return std::nullopt;
   for (const Named& input : inputs_) {

@@ -17,8 +17,8 @@
 
 namespace tessera::cli {
 
-// The suffix that states the format of an output. A pipe or a device without a suffix, such as
-// /dev/stdout, takes JSON.
+// Returns the suffix that states the format of an output. A pipe or a device without a suffix, such
+// as /dev/stdout, receives JSON.
 std::string FormatSuffixOf(const std::string& path);
 
 // The files that one call reads and writes. Errors of the outputs that can be detected are reported
@@ -32,7 +32,7 @@ class Destinations {
   // Registers an output, with the option that names it.
   void Write(std::string_view option, const std::string& path);
 
-  // Registers a file that the call reads, if it is there, and changes as it goes on.
+  // Registers a file that the call reads, if it exists, and changes during the work.
   void Update(std::string_view option, const std::string& path);
 
   // Registers a folder with these files in it. It is created if it is missing.
@@ -45,11 +45,11 @@ class Destinations {
   // and the work is not done. Must be called once for each call of a command.
   ExitCode Around(Console& console, const std::function<ExitCode()>& work);
 
-  // For the work: registers an input that was found only then. Returns kUsage, with a message on
-  // the console, if an output is this file; the file must not be read on then.
+  // Registers, during the work, an input that was found only then. Returns kUsage, with a message
+  // on the console, if an output is this file; then the file must not be read.
   ExitCode ReadDuring(Console& console, std::string_view option, const std::string& path);
 
-  // Writes each output separately. kCannotWrite if some failed; the console names these.
+  // Writes each output separately. Returns kCannotWrite if some failed; the console names these.
   ExitCode Save(Console& console, std::span<const base::Output> outputs);
 
   // Must be called after a folder was written.
@@ -91,8 +91,8 @@ class Destinations {
   std::vector<Named> folders_;
 };
 
-// For a command line that cannot be parsed: the existing files that it names as outputs, each in a
-// line.
+// Returns the existing files that a command line names as outputs, each in a line, if it cannot be
+// parsed.
 std::vector<std::string> DescribeOldOutputs(std::span<char* const> words);
 
 }  // namespace tessera::cli

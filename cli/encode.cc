@@ -16,8 +16,8 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/encoder/export/formula.h"
 
-// `tessera encode`: a Problem, or that of a tile of a network, as a formula for any solver, or for
-// human readers.
+// `tessera encode`: writes a Problem, or that of a tile of a network, as a formula for any solver,
+// or for human readers.
 namespace tessera::cli {
 namespace {
 
@@ -115,7 +115,8 @@ class EncodeCommand final : public Command {
     return problem::files::ProblemDocument{*std::move(problem), std::nullopt};
   }
 
-  // Without --format the suffix of --output says it; the two must not contradict each other.
+  // Without --format the suffix of --output determines the format; the two must not contradict each
+  // other.
   bool ChooseFormat(Console& console) {
     const std::string suffix = base::SuffixOf(output_);
     const std::string named = suffix == ".cnf"    ? "dimacs"

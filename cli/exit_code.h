@@ -13,7 +13,7 @@ enum class ExitCode : int {
   kUnsupported = 4,   // a constraint that no engine supports
   kCheckRefused = 5,  // `check` found a violation
   kLimit = 10,        // a budget or time limit was reached without an answer
-  kIncomplete = 11,   // an answer, but a part of the question failed or is not asked yet
+  kIncomplete = 11,   // an answer, but a part of the question failed or was not answered yet
   kInfeasible = 20,   // proven impossible
   kInternal = 70,     // an answer failed its own verification
   kCannotWrite = 74,

@@ -41,7 +41,7 @@ using explore::Json;
 using explore::Spec;
 using explore::Store;
 
-// Whether both names are of one file, which need not exist.
+// Returns whether both names are of one file, which need not exist.
 bool IsSameFile(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
 }
@@ -309,7 +309,7 @@ class ExploreCommand final : public Command {
     return saved == ExitCode::kAnswer ? CodeOf(**document) : saved;
   }
 
-  // The files that the specification names, and those that its profiles extend.
+  // Registers the files that the specification names, and those that its profiles extend.
   ExitCode NoteInputs(Console& console, const Spec& spec) {
     std::vector<std::string> files = spec.files;
     for (const explore::BaseProfile& base : spec.space.Bases()) {
@@ -329,7 +329,7 @@ class ExploreCommand final : public Command {
     return suffix == ".html" ? explore::WritePage(document) : explore::DocumentText(document);
   }
 
-  // The document of the store, or a new one.
+  // Returns the document of the store, or a new one.
   base::Expected<std::optional<Json>> Find(Console& console, const Spec& spec,
                                            const Store& store) const {
     explore::RunOptions options;
@@ -357,7 +357,8 @@ class ExploreCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // 0 if some value suffices for all networks; 20 if it is proven that none of the range does.
+  // Returns 0 if some value suffices for all networks, and 20 if it is proven that no value of the
+  // range does.
   static ExitCode CodeOfLeast(const Json& document) {
     bool is_open = false;
     for (const Json& profile : document.at("profiles")) {

@@ -14,7 +14,7 @@ namespace tessera::cli {
 
 class Console;
 
-// A part of `tessera explore`, with the word behind it that chooses it.
+// A part of `tessera explore` that a further word chooses, such as `merge`.
 class ExplorePart {
  public:
   ExplorePart() = default;
@@ -24,14 +24,14 @@ class ExplorePart {
   virtual ExitCode Run(Console& console) = 0;
 };
 
-// The document of the exploration that a store finished last.
+// Returns the document of the exploration that a store finished last.
 base::Expected<explore::Json> LatestDocument(const explore::Store& store, const std::string& path);
 
 // Reports an error of work with a store, which may be an output that cannot be written.
 ExitCode RefuseStore(Console& console, const explore::StoreFault& fault);
 
-// Does the work of a command that reads a store. This program alone writes the documents of stores,
-// so one that cannot be read is damage, which the console reports.
+// Does the work of a command that reads a store. Only this program writes the documents of stores,
+// so a document that cannot be read is damaged; the console reports it.
 ExitCode WithStore(Console& console, const std::function<ExitCode()>& work);
 
 }  // namespace tessera::cli

@@ -12,19 +12,19 @@ class App;
 
 namespace tessera::cli {
 
-// The options of `tessera explore` that say what is asked of a specification.
+// The options of `tessera explore` that state the questions about a specification.
 class ExploreQuestions {
  public:
   void Declare(CLI::App& app);
   const explore::Request& Get() const { return request_; }
 
-  // The fault in the combination of options; empty if there is none.
+  // Returns the fault in the combination of options; empty if there is none.
   std::string FindFault() const;
 
-  // Whether the answer has fronts, which tables and pages show.
+  // Returns whether the answer has fronts, which tables and pages show.
   bool WantsFront() const { return !request_.relax && request_.least.empty(); }
 
-  // Whether nothing but the pairs and their fronts is asked for.
+  // Returns whether only the pairs and their fronts are requested.
   bool AreOfPairs() const {
     return WantsFront() && !request_.marginal && !request_.uncertainty && !request_.adaptive;
   }

@@ -112,7 +112,7 @@ ExitCode ShardChoice::Run(Console& console, const explore::Spec& spec, const std
 
 namespace {
 
-// A set without a front needs a network at each point that is proven to have no plan there.
+// Without a front of the set, some network must be proven to have no plan at each point.
 bool IsSetInfeasible(const Json& document) {
   std::set<size_t> without;
   for (const Json& pair : document.at("pairs")) {

@@ -22,7 +22,7 @@ class ShardChoice {
   void Declare(CLI::App& app, CLI::Option* store);
   bool IsGiven() const { return !piece_.empty(); }
 
-  // `text` is that of the specification.
+  // `text` is the content of the specification.
   ExitCode Run(Console& console, const explore::Spec& spec, const std::string& text,
                const explore::Store& store, int threads, bool plan_all) const;
 
@@ -31,9 +31,9 @@ class ShardChoice {
   bool retry_failed_ = false;
 };
 
-// The code of a finished exploration: 0 if some pair has a plan, 20 if it is proven that none has
-// one, and 11 if an answer failed. Where only the set has a front, its points take the place of
-// pairs.
+// Returns the code of a finished exploration: 0 if some pair has a plan, 20 if it is proven that
+// none has one, and 11 if an answer failed. If only the set has a front, the points of the front
+// replace the pairs.
 ExitCode CodeOfExploration(const explore::Json& document);
 
 std::unique_ptr<ExplorePart> MakeMergePart(CLI::App& app);

@@ -167,7 +167,7 @@ class GenerateCommand final : public Command {
     return files_.Save(console, std::vector<base::Output>{{output_, std::move(text)}});
   }
 
-  // The draw of pairs ends where few are left.
+  // Notes missing pairs: the draw of pairs ends if few are left.
   static void NoteMissing(Console& console, std::string_view option, int wanted, size_t found) {
     if (found >= static_cast<size_t>(wanted)) return;
     console.Note(fmt::format("{} {}: only {} pairs were found; the list has hardly any others",

@@ -69,7 +69,7 @@ base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path) {
 
 void AddProfile(Destinations& files, const std::string& path, std::string_view option) {
   files.Read(option, path);
-  // A pipe can be read only once. The load of the profile reports what is wrong with it.
+  // A pipe can be read only once. Loading the profile reports its faults.
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
   const auto texts = ReadProfileTexts(path);

@@ -25,15 +25,16 @@ class App;
 // The input files of commands, read and parsed.
 namespace tessera::cli {
 
-// CSV with these lives or JSON, detected by the first character that is not blank.
+// Reads CSV with these lives, or JSON; the first character that is not blank decides which.
 base::Expected<problem::files::ProblemDocument> LoadProblem(
     const std::string& path, std::optional<problem::files::Lifetimes> lifetimes = std::nullopt);
 
-// The index of the candidate with that name in the document's ladder. `path` is for messages.
+// Returns the index of the candidate with that name in the document's ladder. `path` is for
+// messages.
 base::Expected<size_t> FindCandidate(const problem::files::ProblemDocument& document,
                                      const std::string& name, const std::string& path);
 
-// "rows=1, rows=2".
+// Returns "rows=1, rows=2".
 std::string NamesOfCandidates(const problem::Ladder& ladder);
 
 // Loads a profile with the files that it extends, which are found relative to the file that names
@@ -43,11 +44,11 @@ base::Expected<hw_profiles::Profile> LoadProfile(const std::string& path);
 // Registers in `files` this profile and the files that it extends as inputs of that option.
 void AddProfile(Destinations& files, const std::string& path, std::string_view option = "--hw");
 
-// Name and content of a profile's file and of each file that it extends, the profile first.
+// Returns name and content of a profile's file and of each file that it extends, the profile first.
 base::Expected<std::vector<std::pair<std::string, std::string>>> ReadProfileTexts(
     const std::string& path);
 
-// A plan, unchecked. `name` is for messages.
+// Reads a plan without checking it. `name` is for messages.
 base::Expected<plan::Plan> LoadPlan(const std::string& path, const std::string& name);
 
 // A finished answer read from a file, to be checked or drawn.
@@ -74,10 +75,11 @@ struct AnswerFiles {
 // Refuses answers that have neither addresses nor, if `collisions` is true, an explanation.
 base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions = false);
 
-// The value of "format" at the top of a JSON document; empty if there is none.
+// Returns the value of "format" at the top of a JSON document; empty if there is none.
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file);
 
-// The question of `tessera modes` about plans of one profile, or Problems with the same memories.
+// Returns the question of `tessera modes` about plans of one profile, or Problems with the same
+// memories.
 base::Expected<api::parts::ModeQuestion> LoadModeQuestion(const std::vector<std::string>& files);
 
 }  // namespace tessera::cli

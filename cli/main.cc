@@ -65,13 +65,13 @@ std::atomic<bool>& HasExhaustedMemory() {
   throw std::bad_alloc();
 }
 
-// Libraries abort where they cannot go on after a failed allocation. JSON documents need memory
-// for their destruction, and leave arrays behind that their own assertions refuse.
+// Libraries abort if they cannot continue after a failed allocation. JSON documents need memory for
+// their destruction, and leave arrays behind that their own assertions refuse.
 void OnAbort(int /*signal*/) {
   if (HasExhaustedMemory()) SayExhausted();
 }
 
-// The command that an unknown first word may mean; empty if it is a command or an option.
+// Returns the command that an unknown first word may mean; empty if it is a command or an option.
 std::string SuggestCommand(int argc, char** argv, const Commands& commands) {
   const std::string_view word = argc > 1 ? argv[1] : "-";
   if (word.starts_with('-')) return {};
@@ -90,7 +90,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// After the subcommands are declared.
+// Called after the subcommands are declared.
 void DeclareDescriptions(CLI::App& app) {
   std::set<std::string> names = {app.get_name()};
   for (const CLI::App* command : app.get_subcommands({})) names.insert(command->get_name());

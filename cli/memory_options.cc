@@ -24,7 +24,7 @@ using problem::Problem;
 
 constexpr std::string_view kMinimize = "--minimize";
 
-// "sram=64Ki" in two parts; without a name the first is empty.
+// The two parts of "sram=64Ki"; without a name the first is empty.
 struct Named {
   std::string name;
   std::string value;
@@ -46,8 +46,8 @@ std::vector<std::string> SplitAtCommas(std::string_view words) {
   return parts;
 }
 
-// Writes the numbers of bytes as digits, or says why one is none. A size without a name stands
-// alone.
+// Writes the numbers of bytes as digits, or returns why one is invalid. A size without a name must
+// stand alone.
 std::string CheckCapacities(std::string& words) {
   std::vector<std::string> checked;
   const std::vector<std::string> parts = SplitAtCommas(words);
@@ -63,7 +63,7 @@ std::string CheckCapacities(std::string& words) {
   return "";
 }
 
-// "sram=2,tcm" in "sram", "2" and "tcm", "1".
+// Splits "sram=2,tcm" into "sram", "2" and "tcm", "1".
 std::vector<Named> SplitWeights(std::string_view words) {
   std::vector<Named> weights;
   for (const std::string& word : SplitAtCommas(words))
@@ -71,7 +71,7 @@ std::vector<Named> SplitWeights(std::string_view words) {
   return weights;
 }
 
-// Says why a weight is none.
+// Returns why a weight is invalid.
 std::string CheckWeights(const std::string& words) {
   for (const Named& each : SplitWeights(words)) {
     const std::optional<double> weight = ParseDecimal(each.value);
@@ -110,7 +110,7 @@ std::optional<base::Diagnostic> MemoryOptions::ApplyTo(Problem& problem) {
   return std::nullopt;
 }
 
-// The first memory keeps the capacity of the file: a certificate is about the file.
+// The first memory keeps the capacity of the file, because a certificate is about the file.
 std::optional<base::Diagnostic> MemoryOptions::SetCapacities(Problem& problem) {
   if (capacities_.empty()) return std::nullopt;
   std::vector<api::parts::NamedCapacity> named;

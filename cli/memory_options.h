@@ -19,7 +19,7 @@ class MemoryOptions {
   // Returns --minimize, which other options exclude.
   CLI::Option* Declare(CLI::App& app);
 
-  // Sets the capacities that are given by name, and finds out what is minimised. Refuses a memory
+  // Sets the capacities that are given by name, and determines what is minimised. Refuses a memory
   // that the Problem does not have.
   std::optional<base::Diagnostic> ApplyTo(problem::Problem& problem);
 
@@ -29,7 +29,7 @@ class MemoryOptions {
   // Whether --capacity names another memory than the first.
   bool SetsOthers() const { return sets_others_; }
 
-  // With --minimize, unless it is about the first memory alone.
+  // The objective of --minimize, unless it concerns the first memory alone.
   const std::optional<search::allocate::PeakObjective>& Objective() const { return objective_; }
 
  private:

@@ -17,7 +17,7 @@
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/reasons/fewest_modes.h"
 
-// `tessera modes`: the modes of its banks that a chip does not need.
+// `tessera modes`: finds the bank modes that a chip does not need.
 namespace tessera::cli {
 namespace {
 

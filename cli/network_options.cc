@@ -83,8 +83,8 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> ParseStates(
   return states;
 }
 
-// Descriptions under `ops` of every file that the profile extends, the profile's own and the ops
-// file's last.
+// Loads the descriptions under `ops` of the ops file, of the profile, and of every file that the
+// profile extends. The first of these that describes an operator has priority.
 base::Expected<Descriptions> LoadDescriptions(const std::string& ops_file,
                                               const std::string& profile) {
   std::vector<std::pair<std::string, std::string>> texts;  // name and content, the strongest first

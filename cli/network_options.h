@@ -25,29 +25,29 @@ namespace tessera::cli {
 
 class Console;
 
-// A network, and what its reader has to say about it.
+// A network, and the notes of its reader.
 struct LoadedNetwork {
   graph::Graph graph;
   std::vector<std::string> notes;
   std::string nodes = {};  // what became of each node of an imported file, in one line
 
-  // The notes and `nodes`, as an answer holds them.
+  // Returns the notes and `nodes`, as an answer contains them.
   std::vector<std::string> AllNotes() const;
 };
 
-// A network that cannot be had: refused as bad input, or unsupported by this build.
+// Why a network cannot be loaded: it is refused as bad input, or unsupported by this build.
 struct NetworkRefusal {
   base::Diagnostic diagnostic;
   ExitCode code = ExitCode::kBadInput;
 };
 
-// Takes the measured tiles of a file (docs/costs.md). Returns a note where rows are for other
-// networks.
+// Adds the measured tiles of a file to the network (docs/costs.md). Returns a note if rows are for
+// other networks.
 base::Expected<std::optional<std::string>> ReadCosts(const std::string& path,
                                                      graph::Graph& network);
 
-// The options of every command that reads a network, and the reader. Suffix and content tell the
-// format.
+// The options of every command that reads a network, and the reader. Suffix and content determine
+// the format.
 class NetworkOptions {
  public:
   void Declare(CLI::App& app);
@@ -55,7 +55,7 @@ class NetworkOptions {
   // Registers in `files` the files that the options name.
   void AddInputs(Destinations& files) const;
 
-  // "-" is standard input. `profile` may also describe operators; empty: none.
+  // Loads the network; "-" is standard input. `profile` may also describe operators; empty: none.
   tl::expected<LoadedNetwork, NetworkRefusal> Load(const std::string& path,
                                                    const std::string& profile) const;
 
@@ -72,12 +72,12 @@ class NetworkOptions {
   std::string costs_;
 };
 
-// Lines of examples of `tessera plan`: one for each format whose import has options.
+// Returns lines of examples of `tessera plan`: one for each format whose import has options.
 std::string ImportExamples();
 
 using api::parts::TileSubject;
 
-// The options that, with a network, make a subject.
+// The options that make a subject of a network.
 class SubjectOptions {
  public:
   // Adds --hw, --ops and those of NetworkOptions. Returns the option --hw.
@@ -88,7 +88,7 @@ class SubjectOptions {
   // Registers in `files` the files that the options name.
   void AddInputs(Destinations& files) const;
 
-  // Prints the notes.
+  // Loads the subject, and prints the notes.
   tl::expected<TileSubject, NetworkRefusal> Load(Console& console,
                                                  const std::string& network) const;
 
@@ -104,8 +104,8 @@ class TileChoice {
   // Both options require `profile`.
   void Declare(CLI::App& app, CLI::Option* profile);
 
-  // The Problem of this tile under this policy. Refuses an invalid tile or policy; and, as
-  // unsupported, what the profile cannot run.
+  // Returns the Problem of this tile under this policy. Refuses an invalid tile or policy, and, as
+  // unsupported, operators that the profile cannot run.
   tl::expected<problem::Problem, NetworkRefusal> Formulate(const TileSubject& subject) const;
 
  private:

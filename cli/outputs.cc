@@ -172,8 +172,8 @@ std::vector<base::Output> PlanOutputs::Render(const plan::Plan& plan) const {
 }
 
 // Queries come from several threads in any order, and there can be thousands. The files keep those
-// with the most buffers; ties are decided by content. So the selection and the names do not depend
-// on the order of the queries.
+// with the most buffers, and content decides ties, so the selection and the names do not depend on
+// the order of the queries.
 
 namespace {
 

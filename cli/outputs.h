@@ -24,8 +24,8 @@ class App;
 
 namespace tessera::cli {
 
-// The exit code of an answer. An answer that a signal cut short is kInterrupted, even if it holds
-// an allocation.
+// Returns the exit code of an answer. An answer that a signal cut off is kInterrupted, even if it
+// has an allocation.
 ExitCode ExitCodeOf(const problem::Result& result);
 
 // Whether every path of --output has one of the suffixes (FormatSuffixOf), of which there are at
@@ -33,23 +33,23 @@ ExitCode ExitCodeOf(const problem::Result& result);
 bool CheckSuffixes(Console& console, const std::vector<std::string>& paths,
                    std::initializer_list<std::string_view> suffixes);
 
-// Whether the path of an HTML report ends in .html, or has no suffix, as a pipe. Reports a wrong
-// path on the console.
+// Returns whether the path of an HTML report ends in .html, or has no suffix, as for a pipe.
+// Reports a wrong path on the console.
 bool CheckReport(Console& console, const std::string& path);
 
-// Returns why one of the files cannot be written for any answer, or nullopt: CSV cannot express
-// every Problem. Call it before the work.
+// Returns why one of the files could not be written for any answer, as CSV cannot express every
+// Problem, or nullopt. Call it before the work.
 std::optional<base::Diagnostic> FindUnwritable(const std::vector<std::string>& paths,
                                                const problem::Problem& problem);
 
 // Writes the answer to every path, each separately; without an allocation, only pictures of the
-// conflict. kAnswer if all succeed.
+// conflict. Returns kAnswer if all succeed.
 ExitCode WriteAllocations(
     Console& console, Destinations& files, const std::vector<std::string>& paths,
     const problem::Problem& problem, const problem::files::AllocationDocument& document,
     problem::files::Lifetimes lifetimes = problem::files::Lifetimes::kHalfOpen);
 
-// The answer in a few lines of text.
+// Returns the answer in a few lines of text.
 std::string DescribeAllocation(const problem::Problem& problem,
                                const problem::files::AllocationDocument& document);
 
@@ -57,12 +57,12 @@ std::string DescribeAllocation(const problem::Problem& problem,
 struct PlanOutputs {
   void Declare(CLI::App& app);
 
-  // Whether the names are valid. Reports a wrong name on the console.
+  // Returns whether the names are valid. Reports a wrong name on the console.
   bool Check(Console& console) const;
 
   void AddTo(Destinations& files) const;  // all of them
 
-  // The content of the files, not yet written.
+  // Returns the content of the files without writing them.
   std::vector<base::Output> Render(const plan::Plan& plan) const;
 
   std::vector<std::string> paths;  // .json, .svg, .html or .csv

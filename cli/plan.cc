@@ -236,7 +236,7 @@ class PlanCommand final : public Command {
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
     if (!result) return console.Fail(result.error());
-    // A plan is not lost because something that was asked for with it fails.
+    // The plan is written even if another requested output fails.
     ExitCode code = dump_.Write(console, files_, recording);
     if (!result->plan) {
       const ExitCode declined = Decline(console, network, profile, options, *result, signal);

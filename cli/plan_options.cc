@@ -36,7 +36,7 @@ base::Expected<std::string> ParseMetric(const std::string& option, const std::st
                                     "one of " + base::Join(names), base::DidYouMean(name, names)));
 }
 
-// "latency=0.4,energy=0.6". A limit may be 0, a weight not.
+// Parses "latency=0.4,energy=0.6". A limit may be 0, a weight must not.
 base::Expected<std::map<std::string, double>> ParseNumbers(const std::string& option,
                                                            const std::string& text,
                                                            bool may_be_zero) {
@@ -147,7 +147,7 @@ class WordReader {
     });
   }
 
-  // Behind the constraints of a file, which have no fault among themselves.
+  // Appends them to the constraints of a file, which have no fault among themselves.
   base::Expected<std::vector<PlanConstraint>> Join(std::vector<PlanConstraint> constraints,
                                                    const hw_profiles::Profile& profile,
                                                    std::optional<int> max_operators) {

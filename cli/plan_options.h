@@ -18,15 +18,16 @@ class App;
 
 namespace tessera::cli {
 
-// The objective given by options. The arguments are the texts that the user typed; each may be
-// empty. At most one of `minimize` and `score` is given; without both the objective is latency.
+// Returns the objective that the options state. The arguments are the texts that the user typed;
+// each may be empty. At most one of `minimize` and `score` is given; without both the objective is
+// latency.
 //   minimize   a metric: "latency"
 //   score      weights: "latency=0.4,energy=0.6"
 //   limits     upper limits: "energy=2e9,peak=300000"
 base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
                                                const std::string& score, const std::string& limits);
 
-// The metrics with their units, and what a ratio needs; a paragraph of help.
+// Returns a paragraph of help: the metrics with their units, and which of them need a limit.
 std::string HelpOnMetrics();
 
 // The options that state constraints of a plan.
@@ -38,8 +39,8 @@ class ConstraintOptions {
   // The file of constraints; empty if none is given.
   const std::string& File() const { return file_; }
 
-  // The constraints of the file, then those of the other options. Together they must be valid
-  // (search/partition/constraints/plan_constraints.h).
+  // Returns the constraints of the file, then those of the other options. Together they must be
+  // valid (search/partition/constraints/plan_constraints.h).
   base::Expected<std::vector<plan::PlanConstraint>> Load(const graph::Graph& network,
                                                          const hw_profiles::Profile& profile,
                                                          std::optional<int> max_operators) const;

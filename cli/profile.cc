@@ -24,7 +24,7 @@
 #include "tessera/report/text_table.h"
 #include "tessera/search/fit/fit.h"
 
-// `tessera profile fit`: constants of a profile from measurements.
+// `tessera profile fit`: fits constants of a profile to measurements.
 namespace tessera::cli {
 namespace {
 
@@ -48,7 +48,7 @@ std::string OutcomeText(const FittedConstant& constant) {
   return "fitted";
 }
 
-// The parts that the stop left out.
+// Returns the parts that the stop left out.
 std::string StopText(const Fit& fit, size_t measurements) {
   if (!fit.before) return "\nStopped early, before all measurements were predicted once.\n";
   const bool leaves_out = measurements >= search::fit::kLeastHeldOut;
@@ -182,8 +182,8 @@ class ProfileCommand final : public Command {
     return fit.is_complete ? ExitCode::kAnswer : ExitCode::kLimit;
   }
 
-  // Descriptions of operators for ONNX files are read with networks, and are no part of the profile
-  // that is written.
+  // Descriptions of operators for ONNX files are read with networks, and are not a part of the
+  // written profile.
   std::optional<base::Diagnostic> FindOps() const {
     const auto texts = ReadProfileTexts(profile_);
     if (!texts) return std::nullopt;  // standard input, which cannot be read twice

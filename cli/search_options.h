@@ -31,10 +31,10 @@ struct CallLimits {
   std::optional<double> timeout_s;
   std::optional<int64_t> memory_limit;  // bytes
 
-  // `outcome` is what is given at the end of the time or memory.
+  // `outcome` names the result at the end of the time or memory, for the help.
   void Declare(CLI::App& app, std::string_view outcome);
 
-  // Counted from the begin of the process, so that reading takes its part of the time.
+  // Returns the deadline. The time counts from the start of the process, so it includes reading.
   std::optional<base::Stop::Clock::time_point> Deadline() const;
 
   // Limits the memory of a Stop that ends the process: to three quarters of what the process may
@@ -53,7 +53,7 @@ struct SearchOptions : CallLimits {
   void Declare(CLI::App& app);
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
 
-  // The engines that the options name, or the default ones.
+  // Returns the engines that the options name, or the default ones.
   api::parts::EngineSet Engines() const;
 };
 
@@ -63,8 +63,8 @@ class Reasons {
   void Declare(CLI::App& app);
   bool AreOff() const { return off_; }
 
-  // The conflict of a Problem that is proven infeasible; nullopt if the user wants no reasons.
-  // `ladder` may be null; else the problem has the sizes of its candidate `candidate`.
+  // Returns the conflict of a Problem that is proven infeasible; nullopt if the user wants no
+  // reasons. If `ladder` is not null, the problem has the sizes of its candidate `candidate`.
   std::optional<api::answers::Collision> Find(const problem::Problem& problem,
                                               problem::Bytes capacity, const SearchOptions& search,
                                               const base::Stop& stop,

@@ -40,7 +40,7 @@ std::vector<std::string> NamesOf(const CLI::Option& option) {
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// The words that a value may be: those between the braces of "TEXT:{text,json}".
+// Returns the words that a value may be: those between the braces of "TEXT:{text,json}".
 std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const size_t begin = type.find(":{");
@@ -49,13 +49,14 @@ std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 2, end - begin - 2), ',');
 }
 
-// "TEXT" of "TEXT:{text,json}" and of "TEXT:FILE".
+// Returns "TEXT" for "TEXT:{text,json}" and for "TEXT:FILE".
 std::string PlaceholderOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
 }
 
-// Text for troff: without requests at the begin of lines, and with hyphens that can be copied.
+// Returns text for troff: without requests at the start of lines, and with hyphens that can be
+// copied.
 std::string Troff(std::string_view text) {
   std::string escaped;
   bool begins_line = true;
@@ -99,7 +100,7 @@ std::string TroffItems(std::string_view section, const Options& options) {
   return items.empty() ? "" : fmt::format(".SH {}\n{}", section, items);
 }
 
-// Text within single quotes of a shell.
+// Returns text within single quotes of a shell.
 std::string Quoted(std::string_view text, std::string_view quote) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -140,7 +141,7 @@ std::vector<Entry> EntriesOf(const CLI::App& app) {
   return entries;
 }
 
-// The names of the parts of a command, blanks between them.
+// Returns the names of the parts of a command, with blanks between them.
 std::string PartsOf(const CLI::App& command) {
   std::string names;
   for (const CLI::App* part : command.get_subcommands({})) names += part->get_name() + " ";
@@ -193,7 +194,7 @@ std::string ForBash(const CLI::App& app, const std::vector<Entry>& entries) {
   return script.str();
 }
 
-// An item of _arguments or _values: "name[what it is for]".
+// Returns an item of _arguments or _values: "name[description]".
 std::string Described(const std::string& name, const std::string& text) {
   std::string escaped;
   for (const char c : FirstSentence(text)) {
@@ -241,8 +242,8 @@ std::string ForZsh(const CLI::App& app, const std::vector<Entry>& entries) {
   return script.str();
 }
 
-// The condition under which fish offers the options of the entry: other commands may have parts of
-// the same name, and a command other options than its parts.
+// Returns the condition under which fish offers the options of the entry: other commands may have
+// parts of the same name, and a command may have other options than its parts.
 std::string FishCondition(const Entry& entry, const std::vector<Entry>& entries) {
   const auto seen = [](const std::string& names) { return "__fish_seen_subcommand_from " + names; };
   if (entry.within != nullptr)
@@ -284,7 +285,7 @@ std::string ForFish(const CLI::App& app, const std::vector<Entry>& entries) {
   return script.str();
 }
 
-// The parts of a command, each with its arguments and options.
+// Returns the parts of a command, each with its arguments and options.
 std::string TroffParts(const CLI::App& command) {
   std::string text;
   for (const CLI::App* part : command.get_subcommands({})) {

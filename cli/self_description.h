@@ -21,7 +21,8 @@ enum class Shell { kBash, kZsh, kFish };
 // A script that the shell reads, for the command with its subcommands.
 std::string CompletionScript(const CLI::App& app, Shell shell);
 
-// The version, and those of the compiler, the solvers, the network formats and the libraries.
+// Returns the version, and those of the compiler, the solvers, the network formats and the
+// libraries.
 std::string VersionReport();
 
 }  // namespace tessera::cli

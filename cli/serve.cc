@@ -38,9 +38,9 @@
 //                  |                                ^
 //                  '-- cancel, signals: cancellers -'
 //
-// One worker answers in the order of the lines, so the answers depend on no timing. The reader goes
-// on meanwhile, so that a request can be cancelled while it is worked on or waits. Where the system
-// has no thread for the worker, the reader answers each request before it reads on.
+// One worker answers in the order of the lines, so the answers do not depend on timing. The reader
+// continues meanwhile, so that a request can be cancelled while it waits or is being answered. If
+// the system has no thread for the worker, the reader answers each request before it reads on.
 namespace tessera::cli {
 namespace {
 
@@ -154,7 +154,7 @@ class ServeCommand final : public Command {
     }
   }
 
-  // Answers until there is nothing to wait for.
+  // Answers until no request waits.
   void AnswerAll(const serve::AnswererOptions& options, Console& console) {
     serve::Answerer answerer(options);
     while (const serve::Waiting::Entry* entry = waiting_->AwaitFirst())
@@ -169,13 +169,13 @@ class ServeCommand final : public Command {
     waiting_->RemoveFirst();
   }
 
-  // A signal alone can cancel the request.
+  // Only a signal can cancel the request.
   void AnswerAlone(Console& console) {
     if (!alone_ || waiting_->AwaitNone(Milliseconds(0))) return;
     AnswerFirst(*alone_, waiting_->AwaitFirst()->request, interrupt_, console);
   }
 
-  // Of a request that a signal came before.
+  // Returns the answer to a request that arrived after a signal.
   static std::string Refusal(const serve::Request& request) {
     tessera::Error error;
     error.status = CallStatus::kStopped;
@@ -183,7 +183,8 @@ class ServeCommand final : public Command {
     return serve::AnswerToError(request.id, error);
   }
 
-  // After a signal it goes on with what the stream has at once, so that each line has an answer.
+  // After a signal it reads only the bytes that the stream has at once, so that each line has an
+  // answer.
   ExitCode Read(serve::Lines& lines, Console& console) {
     using Event = serve::Lines::Event;
     std::string line;
@@ -209,7 +210,7 @@ class ServeCommand final : public Command {
     return ExitCode::kAnswer;
   }
 
-  // Whether the request is the last one.
+  // Returns whether the request is the last one.
   bool Take(serve::Request request, size_t bytes) {
     const bool is_read = !request.fault && !request.lacked_memory;
     const bool is_last = is_read && request.method == serve::Method::kQuit;
@@ -221,7 +222,7 @@ class ServeCommand final : public Command {
     return is_last;
   }
 
-  // False: there is no room yet. Requests that are done give memory back.
+  // Returns false if there is no room yet. Finished requests return memory.
   bool Add(serve::Request& request, size_t bytes) {
     try {
       return waiting_->Add(request, bytes, kBetweenLooks);

@@ -132,7 +132,7 @@ class ShowCommand final : public Command {
     return text;
   }
 
-  // The steps of one subgraph.
+  // Returns the steps of one subgraph.
   static problem::draw::Window WindowOf(const plan::Plan& plan, size_t subgraph) {
     const auto of_subgraph = [subgraph](const plan::StepUse& step) {
       return static_cast<size_t>(step.subgraph) == subgraph;

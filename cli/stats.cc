@@ -19,7 +19,7 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/problem/figures.h"
 
-// `tessera stats`: how large, tight and hard a list of buffers is, without a search.
+// `tessera stats`: describes how large, tight and hard a list of buffers is, without a search.
 namespace tessera::cli {
 namespace {
 

@@ -14,12 +14,12 @@
 #include "tessera/explore/hypervolume.h"
 #include "tessera/explore/tables.h"
 
-// The idea. Lower bounds of a pair are known before it is planned, and mostly they are off by about
-// the same factor as those of similar pairs. So the values of a pair are predicted: its bounds
-// times the factors of the planned pairs that are nearest in the space. The pair whose prediction
-// adds most hypervolume to the front comes first; its prediction then counts as found, so that a
-// round spreads out. (Expected improvement, as in Emmerich, "Single- and multi-objective
-// evolutionary design optimization", 2005, with bounds in place of a fitted model.)
+// The idea: lower bounds of a pair are known before it is planned, and usually they are off by
+// about the same factor as those of similar pairs. So the values of a pair are predicted: its
+// bounds times the factors of the planned pairs that are nearest in the space. The pair whose
+// prediction adds most hypervolume to the front comes first; its prediction then counts as found,
+// so that the pairs of a round differ. (Expected improvement, as in Emmerich, "Single- and
+// multi-objective evolutionary design optimization", 2005, with bounds instead of a fitted model.)
 //
 //     latency ^   x  bounds            o found        * prediction = bounds * factors
 //             |   o----.
@@ -29,13 +29,13 @@
 //             '--------------------> area
 //
 // Volumes are those of logarithms within the box of all bounds, counted by points of a Halton
-// sequence, so that any number of objectives will do. The gain of the bounds themselves counts a
-// little, the more the farther the planned pairs are, so that what is not known is looked at. Near
-// pairs without a plan make a plan less likely. A pair with a bound that is no number, as of
-// "-latency", promises nothing: such pairs come last, by their priority.
+// sequence, so that any number of objectives is possible. The gain of the bounds themselves has a
+// small weight that grows with the distance of the planned pairs, so that unknown regions are
+// explored. Near pairs without a plan make a plan less likely. A pair with a bound that is not
+// finite, as for "-latency", has no prediction: such pairs come last, by their priority.
 //
-// Nothing here is random, and a choice depends on the rounds before it only. What is settled by
-// bounds costs nothing and does not count.
+// Nothing here is random, and a choice depends only on the rounds before it. Pairs that bounds
+// settle cost nothing and do not count.
 namespace tessera::explore {
 namespace {
 
@@ -46,7 +46,7 @@ constexpr double kLeastDistance = 0.05;
 constexpr double kLeastValue = 1e-30;
 constexpr double kMargin = 0.1;  // of the box beyond its greatest values
 
-// For predictions only: what has no logarithm counts as next to nothing.
+// For predictions only: values without a logarithm count as almost 0.
 double LogOf(double value) { return std::log(std::max(value, kLeastValue)); }
 
 Values LogsOf(const Values& values) {
@@ -64,8 +64,8 @@ bool MayHavePlan(const Pair& pair) {
   return pair.settled != Settled::kRefused && !pair.is_infeasible && HasFiniteBounds(pair);
 }
 
-// The corners of the box: of all bounds and all that was found, in logarithms. Empty if there are
-// none of both.
+// The corners of the box: of all bounds and all found values, in logarithms. Empty if there are
+// neither.
 struct Box {
   Values low;
   Values high;
@@ -92,7 +92,7 @@ Box BoxOf(const Exploration& exploration, size_t network) {
   return box;
 }
 
-// The radical inverse of `index` in a base: an element of a Halton sequence.
+// Returns the radical inverse of `index` in a base: an element of a Halton sequence.
 double Halton(size_t index, size_t base) {
   double value = 0;
   double digit = 1.0 / static_cast<double>(base);
@@ -118,7 +118,7 @@ bool Covers(const Values& point, const Values& sample) {
                     [](double a, double b) { return a <= b; });
 }
 
-// The expectations of one network for its open pairs.
+// The expected gains of one network from its open pairs.
 class Expectation {
  public:
   Expectation(const Spec& spec, const Exploration& exploration, size_t network)
@@ -162,7 +162,7 @@ class Expectation {
                       [&](const Values& sample) { return Covers(logs, sample); }));
   }
 
-  // How far two points are apart: axes whose values differ, by steps where they are in order.
+  // Returns the distance of two points: the axes whose values differ, by steps if they are ordered.
   double Distance(size_t a, size_t b) const {
     const Point& one = exploration_.points[a];
     const Point& other = exploration_.points[b];
@@ -200,7 +200,8 @@ class Expectation {
     return near;
   }
 
-  // From how many of the nearest pairs have one; those of this round are not known yet.
+  // Estimates the chance from how many of the nearest pairs have a plan; those of this round are
+  // not known yet.
   double ChanceOfPlan(const std::vector<Near>& near) const {
     constexpr double kPrior = 0.3;
     double with = kPrior;
@@ -214,7 +215,7 @@ class Expectation {
     return with / all;
   }
 
-  // Logarithms of bounds, raised by what the nearest planned pairs were above theirs.
+  // Returns the logarithms of the bounds, raised by the mean excess of the nearest planned pairs.
   Values Predict(const Pair& pair, const std::vector<Near>& near) const {
     Values logs = LogsOf(pair.least);
     Values sums(logs.size());
@@ -245,15 +246,15 @@ size_t OpenPairsOf(const Exploration& exploration) {
                                            [](const Pair& pair) { return pair.IsOpen(); }));
 }
 
-// Whether nothing is proven of what the pair may add to the front of its network. Where networks
-// have no fronts, a pair is also settled by points of the set, which say nothing about them.
+// Returns whether it is open what the pair adds to the front of its network. If networks have no
+// fronts, a pair may be settled by points of the set, which does not concern its network.
 bool MayAdd(const Spec& spec, const Pair& pair) {
   if (pair.IsOpen() || IsUndecided(pair)) return true;
   return !spec.wants_network_fronts && !pair.is_infeasible &&
          (pair.settled == Settled::kBound || pair.settled == Settled::kMonotone);
 }
 
-// Why these figures of the objectives have no logarithms; empty if they do.
+// Returns why these figures of the objectives have no logarithms; empty if they have.
 std::string WhyNoLogs(const Spec& spec, const Values& values, std::string_view what) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i]) && values[i] > 0) continue;
@@ -296,15 +297,14 @@ Json GapOf(const Spec& spec, const Exploration& exploration, size_t network) {
   return json;
 }
 
-// Rounded down, as it is a claim.
+// Rounds down, because the number is a claim.
 std::string PercentText(double share) {
   return fmt::format("{:.2f} %", std::floor(share * 10'000) / 100);
 }
 
 }  // namespace
 
-// Networks take turns. Where the set has a front, whole points are chosen, by the sum of their
-// gains.
+// Networks take turns. If the set has a front, whole points are chosen, by the sum of their gains.
 std::vector<size_t> ExpectedGain::Choose(const Exploration& so_far, size_t most) {
   constexpr size_t kInRound = 6;
   const size_t networks = spec_.networks.size();

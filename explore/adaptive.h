@@ -13,11 +13,11 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// Explorations that plan a share of the pairs: those from which most is expected.
+// Explorations that plan only a share of the pairs: those with the greatest expected gain.
 namespace tessera::explore {
 
-// Plans at most this share of the pairs, and leaves the others open where nothing settles them.
-// nullopt if the call was cancelled.
+// Plans at most this share of the pairs, and leaves the others open unless bounds settle them.
+// Returns nullopt if the call was cancelled.
 base::Expected<std::optional<Exploration>> ExploreAdaptively(const Spec& spec, const Store& store,
                                                              double share,
                                                              const RunOptions& options);
@@ -32,10 +32,10 @@ class ExpectedGain : public Chooser {
   const Spec& spec_;
 };
 
-// Of each network, "hypervolume_at_least": the hypervolume of what was found as a share of what it
-// would be if the open pairs reached all their lower bounds at once. The gap is proven, and 1 says
-// that nothing is missing. Axes are logarithms. It is null, with a "reason", where some pair is
-// open and a figure has no logarithm.
+// Returns for each network "hypervolume_at_least": the hypervolume of what was found, as a share of
+// the hypervolume if the open pairs reached all their lower bounds at once. The share is proven,
+// and 1 means that nothing is missing. Axes are logarithms. The value is null, with a "reason", if
+// some pair is open and a figure has no logarithm.
 Json GapJson(const Spec& spec, const Exploration& exploration, double share);
 
 // `document`: of the exploration, with its "adaptive".

@@ -83,7 +83,7 @@ base::Expected<Plan> MakePlanAgain(const Store& store, const StoredAnswer& answe
   base::Expected<PlanAnswer> made = AskAgain(store, answer, call);
   if (!made) return base::Unexpected(made.error());
   if (made->stopped) {
-    // It may be another plan than the store's, and says nothing about the store.
+    // A plan after a cancellation may differ from that of the store, and proves nothing about it.
     if (!call.canceller || !call.canceller->IsCancelled()) throw std::bad_alloc();
     return Refuse("the call was cancelled before the plan was made again");
   }

@@ -77,7 +77,7 @@ double WidthOfLink(const Json& document, const Json& link) {
   return least.value_or(0);
 }
 
-// Figures that follow from the fields of a part.
+// Figures that are derived from the fields of a part.
 struct Derived {
   std::string_view section;
   std::string_view name;
@@ -111,7 +111,7 @@ std::string DescriptionOf(const std::string& part, const Json& document, const J
   return json.dump();
 }
 
-// The complaint at a place.
+// Returns the complaint at a place.
 base::Diagnostic At(const base::Diagnostic& place, base::Diagnostic fault) {
   fault.file = place.file;
   fault.line = place.line;

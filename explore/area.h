@@ -25,11 +25,11 @@ namespace tessera::explore {
 //   accesses  of a memory: the access paths of all banks, one for each access that some mode allows
 //             to a bank: a bank that is only read in one mode and only written in another has two
 //   width     of a memory: bytes that its port moves in a cycle, in both directions together where
-//             they do not take turns; of a link: the less of its two memories
+//             they do not take turns; of a link: the smaller of its two memories'
 //   macs      of an engine: multiply-accumulates in a cycle, the most of its operators' `unroll`
 //             for each of `cycles_per_step`, if that is more than 1
 //
-// and then whatever names stand for in the space.
+// and then the names of the space.
 struct AreaRule {
   std::string part;                                             // "memories.sram", "engines.*"
   std::vector<std::pair<std::string, double>> conditions = {};  // fields that must have this value
@@ -51,14 +51,15 @@ class AreaModel {
   void Add(AreaRule rule) { rules_.push_back(std::move(rule)); }
   const std::vector<AreaRule>& Rules() const { return rules_; }
 
-  // `area_mm2` of a part counts first, then the first rule that matches. Refuses a document with
-  // parts that have neither, and names them. `names`: of the space.
+  // Returns the area of each part: its `area_mm2`, or else that of the first rule that matches.
+  // Refuses a document with parts that have neither, and names them. `names` looks up names of the
+  // space.
   base::Expected<std::vector<PartArea>> PartsOf(const Json& document, const Lookup& names) const;
 
-  // Their sum.
+  // Returns the sum of these areas.
   base::Expected<double> Of(const Json& document, const Lookup& names) const;
 
-  // Where figures were asked for: the place of the complaint about parts that lack them.
+  // Sets the place in the input that needs areas, for the complaint about parts without one.
   void SetPlace(base::Diagnostic place) { place_ = std::move(place); }
 
  private:
@@ -69,13 +70,14 @@ class AreaModel {
   base::Diagnostic place_;
 };
 
-// "memories.sram", ...: the parts of a profile, in its order.
+// Returns "memories.sram", ...: the parts of a profile, in its order.
 std::vector<std::string> PartsOf(const Json& document);
 
-// Names that a rule for this part of the document may use: its fields, and those above.
+// Returns the names that a rule for this part of the document may use: its fields, and those listed
+// at AreaRule.
 std::vector<std::string> NamesOfPart(const Json& document, const std::string& part);
 
-// Rules from a table with a header: `part`, any number of fields, `area_mm2`.
+// Reads rules from a table with a header: `part`, any number of fields, `area_mm2`.
 //
 //     part,capacity_bytes,area_mm2
 //     memories.sram,65536,0.041

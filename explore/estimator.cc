@@ -77,7 +77,7 @@ KeptEstimates::KeptEstimates(const Spec& spec, const Store& store, const Cancell
   }
 }
 
-// Where memory runs out, a later run asks again.
+// If memory runs out, a later run asks again.
 KeptEstimates::~KeptEstimates() {
   if (estimators_.empty()) return;
   try {

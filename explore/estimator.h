@@ -19,9 +19,9 @@ namespace tessera::explore {
 class Store;
 struct Spec;
 
-// A command that reads a description of a part, JSON on one line, and writes its area in square
-// millimetres. It runs once for each description; answers are assumed not to change. Calls may come
-// from several threads.
+// A command that reads a description of a part, as JSON on one line, and writes its area in square
+// millimetres. It runs once for each description; its answers are assumed not to change. Several
+// threads may call.
 class Estimator {
  public:
   // `folder`: where the command runs, absolute.
@@ -31,15 +31,15 @@ class Estimator {
   const std::string& Command() const { return command_; }
   const std::string& Folder() const { return folder_; }
 
-  // The complaint has no place.
+  // Returns the area of a part. A diagnostic has no place.
   base::Expected<double> AreaOf(const std::string& description);
 
-  // An answer of an earlier process.
+  // Adds an answer of an earlier process.
   void Know(const std::string& description, double mm2);
 
   std::map<std::string, double> Known() const;
 
-  // Ends a command that runs.
+  // Sets a canceller that ends a running command.
   void SetCanceller(const Canceller& canceller) { canceller_ = canceller; }
 
  private:
@@ -50,8 +50,8 @@ class Estimator {
   std::map<std::string, double> known_;
 };
 
-// Takes the answers that the store has when it is made, and adds the new ones when it ends. In
-// between a cancellation ends the commands.
+// The constructor loads the answers that the store has; the destructor adds the new ones to it.
+// Between them, the canceller ends running commands.
 class KeptEstimates {
  public:
   KeptEstimates(const Spec& spec, const Store& store, const Canceller& canceller);

@@ -10,10 +10,10 @@
 
 #include "tessera/explore/objectives.h"
 
-// Branch and bound over pairs. Each pair has lower bounds of all metrics from the start, and so of
-// all objectives, by interval arithmetic. A pair is planned unless a point that was found dominates
-// its lower bounds: then it dominates whatever plans of the pair cost, and the front is the same
-// with and without the pair.
+// Branch and bound over pairs. Each pair has lower bounds of all metrics from the start, and so, by
+// interval arithmetic, of all objectives. A pair is planned unless a found point dominates its
+// lower bounds: then that point dominates every plan of the pair, and the front is the same with
+// and without the pair.
 //
 //     latency ^          o  found points
 //             |   o . . . . . . . .
@@ -24,11 +24,11 @@
 //             | y   .
 //             '--------------------------> area
 //
-// Where a plan is optimal, its value is a lower bound for all points that are at most as good
-// (search/partition/analysis/comparison.h); where a network fits nowhere, it fits on none of them.
+// If a plan is optimal, its value is a lower bound for all points that are at most as good
+// (search/partition/analysis/comparison.h); if a network fits nowhere, it fits on none of them.
 //
 // Points are planned in rounds of a fixed size, those with the least bounds first. Each decision
-// depends on the rounds before, so neither threads nor interruptions change it.
+// depends only on the rounds before, so threads and interruptions do not change it.
 namespace tessera::explore {
 namespace {
 
@@ -133,7 +133,7 @@ class Run {
     }
   }
 
-  // The least values of the set's point at which all plans minimise this metric.
+  // Returns the least values of the set's point at which all plans minimise this metric.
   Values LeastOfSet(size_t point, size_t metric) const {
     Values sums(spec_.objectives.size());
     double weights = 0;
@@ -149,7 +149,7 @@ class Run {
     return sums;
   }
 
-  // Why the set's points there cannot be on its front; nullopt if they may be.
+  // Returns why the set's points there cannot be on its front; nullopt if they may be.
   std::optional<std::string> WhySetIsSettled(size_t point) const {
     if (!spec_.wants_set_front) return "the set has no front";
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
@@ -191,8 +191,8 @@ class Run {
     return sum;
   }
 
-  // Open pairs, whole points at a time. The first point of a round is as good as possible while
-  // the plans of such points are optimal: their values are bounds for many others.
+  // Returns open pairs, whole points at a time. The first point of a round is as good as possible
+  // while the plans of such points are optimal: their values are bounds for many others.
   std::vector<size_t> ChooseRound(const Planner& planner) {
     if (options_.chooser != nullptr) return AskChooser();
     std::vector<std::pair<double, size_t>> order;
@@ -237,7 +237,7 @@ class Run {
     }
   }
 
-  // A point that is at least as good as this one, and than which no later one is better.
+  // Returns a point that is at least as good as this one, and that no later point improves on.
   size_t Climb(const Planner& planner, size_t point) const {
     for (size_t other = 0; other < CountPoints(); ++other) {
       if (other == point || result_.PairAt(0, other).settled == Settled::kRefused) continue;
@@ -319,7 +319,7 @@ class Run {
     }
   }
 
-  // Hands on what is proven of a planned pair to the points that are at most as good.
+  // Transfers the proofs about a planned pair to the points that are at most as good.
   std::optional<base::Diagnostic> TransferFrom(const Planner& planner, size_t index) {
     const Pair& source = result_.pairs[index];
     const size_t network = source.of.network;
@@ -344,7 +344,7 @@ class Run {
     return std::nullopt;
   }
 
-  // Whether the value of an optimal plan is a higher bound than the one that was known.
+  // Returns whether the value of an optimal plan is a higher bound than the known one.
   bool Raise(const Planner& planner, const Pair& source, const Answer& answer, Pair& pair) const {
     if (answer.outcome != "optimal") return false;
     const double value = answer.values.at(answer.metric);

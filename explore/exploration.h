@@ -35,7 +35,7 @@ struct Exploration {
   }
 };
 
-// Chooses what is planned next.
+// Chooses the pairs to plan next.
 class Chooser {
  public:
   Chooser() = default;
@@ -43,7 +43,7 @@ class Chooser {
   Chooser& operator=(const Chooser&) = delete;
   virtual ~Chooser() = default;
 
-  // Open pairs, as indices, `most` at most. None ends the exploration.
+  // Returns at most `most` open pairs, as indices. If it returns none, the exploration ends.
   virtual std::vector<size_t> Choose(const Exploration& so_far, size_t most) = 0;
 };
 
@@ -52,15 +52,16 @@ struct RunOptions {
   Canceller canceller = {};
   std::optional<int64_t> memory_limit = {};  // bytes that the process holds
   bool plan_all = false;                     // skip nothing
-  // Chooses what is planned next, and ends when this share of the pairs is planned, rounded down,
-  // but at least one. Not set: pairs with the least bounds come first, and all are settled.
+  // Chooses the pairs to plan next; the exploration ends when this share of the pairs is planned,
+  // rounded down, but at least one. Not set: pairs with the least bounds come first, and all are
+  // settled.
   Chooser* chooser = nullptr;
   double most_share = 1;
   const Attempts* attempts = nullptr;  // PlannerOptions::attempts
   std::function<void(std::string_view line)> progress = {};
 };
 
-// nullopt if it was cancelled; what was found out until then is in the store.
+// Returns nullopt if it was cancelled; everything found until then is in the store.
 base::Expected<std::optional<Exploration>> Explore(const Spec& spec, const Store& store,
                                                    const RunOptions& options);
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-// A recursive descent parser. Values follow from interval.h, node by node.
+// A recursive descent parser. Values are computed node by node with interval.h.
 namespace tessera::explore {
 
 struct Expression::Node {
@@ -194,7 +194,7 @@ class Parser {
     return std::make_shared<const Node>(Node{Operation::kNumber, *value, {}, {}});
   }
 
-  // A dot or a star belongs to the name where a name goes on behind it: "operators.*.unroll".
+  // A dot or a star belongs to the name if the name continues after it: "operators.*.unroll".
   NodePointer Name() {
     size_t end = at_;
     while (end < text_.size()) {

@@ -21,23 +21,23 @@
 // may have the suffixes Ki, Mi, Gi and Ti. Names are words with dots, and may contain `*`.
 namespace tessera::explore {
 
-// The value of a name; nullopt if there is none.
+// Returns the value of a name; nullopt if there is none.
 using Names = std::function<std::optional<Interval>(std::string_view name)>;
 
-// A parsed expression. A value that never changes; copies share it.
+// A parsed expression. Immutable; copies share the content.
 class Expression {
  public:
-  // The complaint has the column in `text`, from 1, and no file or line.
+  // A diagnostic has the column in `text`, from 1, and no file or line.
   static base::Expected<Expression> Parse(std::string_view text);
 
   const std::string& Text() const { return text_; }
 
-  // The names in it.
+  // Returns the names in the expression.
   const std::set<std::string>& NamesUsed() const { return names_; }
 
   // Encloses every value that the expression has for numbers within the intervals of its names.
-  // Rounding is monotone, so the value that floating-point numbers give lies within it too. The
-  // complaint names a name without a value.
+  // Rounding is monotone, so the result in floating-point arithmetic lies within it too. A
+  // diagnostic names a name without a value.
   base::Expected<Interval> Evaluate(const Names& names) const;
 
   struct Node;
@@ -48,7 +48,7 @@ class Expression {
   std::set<std::string> names_;
 };
 
-// "128Ki" is 131072; nullopt for other text.
+// Returns 131072 for "128Ki"; nullopt for other text.
 std::optional<double> ParseQuantity(std::string_view text);
 
 }  // namespace tessera::explore

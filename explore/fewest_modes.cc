@@ -10,18 +10,18 @@
 
 #include "tessera/explore/objectives.h"
 
-// The idea. Plans of all networks together say which modes suffice: `tessera modes` finds the
+// The idea: plans of all networks together show which modes suffice. `tessera modes` finds the
 // fewest with which every one of these plans still has a placement and a schedule, so no metric
-// changes. Each removal is confirmed by evaluating the plans anew on the reduced profile. Then each
-// mode that is left is dropped alone, and the networks are planned again, with any partition:
+// changes. Each removal is confirmed by evaluating the plans on the reduced profile. Then each
+// remaining mode is dropped alone, and the networks are planned again, with any partition:
 //
 //     a network is proven to have no plan         the mode is needed
 //     every network keeps its metrics             the mode goes too, and the rest is tried again
 //     otherwise                                   what it costs the network that loses most
 //
-// Sound: a mode goes only with verified plans of all networks, and is called needed only with a
-// proof of infeasibility. Cost: one search for the fewest modes, and for each mode that is left a
-// plan of each network and metric.
+// This is sound: a mode is removed only with verified plans of all networks, and is called needed
+// only with a proof of infeasibility. Cost: one search for the fewest modes, and for each remaining
+// mode a plan of each network and metric.
 namespace tessera::explore {
 
 base::Expected<std::optional<Json>> ModeSearch::FindReduced(Json& reduced) const {
@@ -130,7 +130,8 @@ base::Expected<std::optional<Json>> ModeSearch::Run() {
     if (!verdict) return base::Unexpected(verdict.error());
     if (!*verdict) return std::optional<Json>();
     if ((*verdict)->word == "free") {
-      // Other partitions do without it. What was said of others held with it, so all are asked.
+      // Other partitions do without the mode. The verdicts on other modes assumed it, so all are
+      // repeated.
       reduced = WithoutMode(std::move(reduced), mode);
       for (Json& memory : json["memories"]) {
         if (memory.at("memory") != mode.memory) continue;

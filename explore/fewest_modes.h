@@ -19,8 +19,8 @@ namespace tessera::explore {
 
 class ModeSearch {
  public:
-  // `base`: of the profile in short form. `plans`: of all networks on it, each with its question.
-  // Everything must outlive it.
+  // `base` is the profile in short form. `plans` are those of all networks on it, each with its
+  // question. All arguments must outlive this object.
   struct Planned {
     size_t network = 0;
     std::string metric;
@@ -34,15 +34,15 @@ class ModeSearch {
         base_(std::move(base)),
         planned_(std::move(planned)) {}
 
-  // For each memory the modes to keep and to remove, the area before and after, and of each kept
-  // mode why it stays. nullopt if the call was cancelled.
+  // Returns for each memory the modes to keep and to remove, the area before and after, and for
+  // each kept mode the reason. Returns nullopt if the call was cancelled.
   base::Expected<std::optional<Json>> Run();
 
  private:
-  // How the networks fare without one more mode.
+  // The effect on the networks of removing one more mode.
   struct Verdict {
     std::string word;     // "needed", "costs", "open", "free"
-    std::string network;  // that says so
+    std::string network;  // that decides it
     std::string reason;
     bool proven = false;
   };

@@ -8,7 +8,7 @@
 namespace tessera::explore {
 namespace {
 
-// Of the points, only the first `axes` coordinates count.
+// Only the first `axes` coordinates of the points count.
 double VolumeOf(std::vector<Values> points, const Values& reference, size_t axes) {
   if (points.empty()) return 0;
   const size_t last = axes - 1;

@@ -30,7 +30,8 @@ bool IsPossibly(const Interval& a) { return a.low != 0 || a.high != 0; }
 
 Interval Divide(const Interval& a, const Interval& b) {
   if (b.low <= 0 && b.high >= 0) {
-    // Only 0 at one end leaves a sign, and a dividend of that sign a bound.
+    // The quotient has a bound only if 0 is the lower end of the divisor and the dividend is not
+    // negative.
     if (b.low == 0 && b.high > 0 && a.low >= 0)
       return {std::isinf(b.high) ? 0 : a.low / b.high, kInfinity};
     return {-kInfinity, kInfinity};
@@ -45,7 +46,7 @@ Interval Raise(const Interval& a, const Interval& b) {
 
 template <typename Apply>
 Interval Monotone(const Interval& a, Apply apply) {
-  // The bound that is a number, if the other is none.
+  // Replaces a NaN at one end, if the other end is a number.
   return {std::fmax(apply(a.low), -kInfinity), std::fmin(apply(a.high), kInfinity)};
 }
 

@@ -46,8 +46,8 @@ enum class Operation : uint8_t {
   kSqrt
 };
 
-// The results of an operation with two arguments, and with one. An argument of another number of
-// arguments is returned as it is.
+// Return the results of an operation with two arguments, and with one. An operation with another
+// number of arguments returns its first argument unchanged.
 Interval Combine(Operation operation, const Interval& a, const Interval& b);
 Interval Apply(Operation operation, const Interval& a);
 

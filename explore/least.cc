@@ -15,25 +15,27 @@
 #include "tessera/explore/value_range.h"
 #include "tessera/explore/variants.h"
 
-// The idea. Each value that is tried is one of three: a plan within the limits was found, it is
-// proven that there is none, or neither. Two bisections look for the ends of the interval between:
+// The idea: each tried value has one of three verdicts: a plan within the limits was found, it is
+// proven that there is none, or neither. Two bisections look for the ends of the open interval:
 //
 //     proven insufficient        open            a plan was found
 //     x x x x x x x x x x x x | ? ? ? ? ? | o o o o o o o o o o o o
 //                             ^           ^
 //                  largest proven         smallest found
 //
-// That more is better only guides the bisections. Each end is what was proven or found at that very
-// value, so the interval holds whether or not it is so. Cost: two plans for each bit of the range.
+// The assumption that more is better only guides the bisections. Each end was proven or found at
+// that very value, so the interval is right even if the assumption fails. Cost: two plans for each
+// bit of the range.
 //
-// Where the last value does not suffice, one in the middle may, as for the size of requests: too
-// small ones are many, and too large ones end in half a burst. So the range is halved again and
-// again until a value suffices, or all are proven not to. Only then is it claimed that none does.
-// Most values need no plan for that: bounds prove it, or an end that is at least as good.
+// If the last value does not suffice, one in the middle may, as for the size of requests: small
+// ones are too many, and large ones end in half a burst. So the range is halved again and again
+// until a value suffices, or all are proven insufficient; only then is the claim made that none
+// suffices. Most values need no plan for that: bounds prove it, or an end that is at least as good.
 namespace tessera::explore {
 namespace {
 
-// Of the values between ends that do not suffice: so many are looked at, and so many planned.
+// Limits for the values between ends that do not suffice: so many are examined, and so many
+// planned.
 constexpr size_t kMostBetween = 1024;
 constexpr size_t kMostPlansBetween = 16;
 constexpr size_t kBatch = 64;
@@ -131,8 +133,8 @@ class Bisection {
     return &trials_.emplace(key, std::move(trial)).first->second;
   }
 
-  // The first index of (low, high] with the verdict on its side of the bisection: `high` has it.
-  // nullopt if the call was cancelled.
+  // Returns the first index of (low, high] with the verdict of `high`. Returns nullopt if the call
+  // was cancelled.
   base::Expected<std::optional<int64_t>> Bisect(size_t network, int64_t low, int64_t high,
                                                 Verdict sought, bool downwards) {
     while (high - low > 1) {
@@ -146,7 +148,7 @@ class Bisection {
     return std::optional(downwards ? high : low);
   }
 
-  // The greatest value below `top` that was tried and is proven insufficient.
+  // Returns the greatest value below `top` that was tried and is proven insufficient.
   std::optional<int64_t> GreatestInsufficient(size_t network, int64_t top) const {
     std::optional<int64_t> greatest;
     for (const auto& [key, trial] : trials_) {
@@ -184,7 +186,7 @@ class Bisection {
       ends.found = **found;
     }
     const int64_t top = ends.found.value_or(range_->Last());
-    // The bounds proven on the way are a better begin.
+    // The bounds proven so far are a better start.
     ends.insufficient = GreatestInsufficient(network, ends.found.value_or(range_->Last() + 1));
     if (!ends.insufficient || *ends.insufficient == range_->Last()) return std::optional(ends);
     const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);
@@ -194,7 +196,8 @@ class Bisection {
     return std::optional(ends);
   }
 
-  // A value that suffices, though the first and the last one do not; nullopt if none was found.
+  // Returns a value that suffices although the first and the last one do not; nullopt if none was
+  // found.
   base::Expected<std::optional<int64_t>> SearchBetween(size_t network) {
     const std::vector<int64_t> order = range_->Between(kMostBetween);
     size_t plans = 0;
@@ -214,7 +217,7 @@ class Bisection {
     return std::optional<int64_t>();
   }
 
-  // Proves values insufficient without plans, where it can. The others are returned.
+  // Proves values insufficient without plans, if it can, and returns the others.
   base::Expected<std::vector<int64_t>> Rule(size_t network, const std::vector<int64_t>& indices) {
     std::vector<int64_t> all = indices;
     for (const int64_t end : {int64_t{0}, range_->Last()}) {
@@ -247,7 +250,7 @@ class Bisection {
     return found && (*found == 0 || (insufficient && *found == *insufficient + 1));
   }
 
-  // Where more turned out not to be better, a value is the least one only if all below it are
+  // If a greater value proved not to be better, a value is the least one only if all below it are
   // proven insufficient.
   bool IsTrusted(size_t network, int64_t found) const {
     int64_t below = 0;
@@ -260,7 +263,7 @@ class Bisection {
     return is_better || below == found;
   }
 
-  // Whether each value of the range is proven insufficient for some network.
+  // Returns whether each value of the range is proven insufficient for some network.
   bool DoesNoneSuffice() const {
     std::set<int64_t> proven;
     for (const auto& [key, trial] : trials_) {
@@ -288,8 +291,8 @@ class Bisection {
     return json;
   }
 
-  // The set needs what its most demanding network needs; that all of them have plans with it is
-  // found out.
+  // The set needs at least the value of its most demanding network. Trials show whether all
+  // networks have plans with it.
   base::Expected<std::optional<Json>> SetJson(const std::vector<Ends>& all) {
     Json json = Json::object();
     std::optional<int64_t> insufficient;

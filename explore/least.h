@@ -15,9 +15,9 @@
 // limits (docs/explore.md).
 namespace tessera::explore {
 
-// A document of the format "tessera-least". `path`: an entry of the base profiles with one number.
-// Values lie between the least and the greatest that `vary` gives it, or up to what the base
-// profile states. nullopt if the call was cancelled.
+// Returns a document of the format "tessera-least". `path` is an entry of the base profiles with
+// one number. Values lie between the least and the greatest that `vary` states for it, or up to
+// that of the base profile. Returns nullopt if the call was cancelled.
 base::Expected<std::optional<Json>> FindLeast(const Spec& spec, const Store& store,
                                               const std::string& path, const RunOptions& options);
 

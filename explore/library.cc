@@ -20,7 +20,7 @@ namespace tessera::explore {
 namespace {
 
 // Cancels a call when its time is over or its caller cancels. The caller's own canceller, which may
-// serve other calls, stays as it is.
+// serve other calls, is not changed.
 class Watch {
  public:
   Watch(const CallOptions& options, Canceller own) : own_(std::move(own)) {

@@ -56,7 +56,7 @@ class Neighbourhood {
   }
 
  private:
-  // The base and the values of all axes that are free; the others follow from them.
+  // Returns the base and the values of all free axes; the others are computed from them.
   std::string KeyOf(const Point& point) const {
     Json key = {point.base};
     for (size_t axis = 0; axis < spec_.space.Axes().size(); ++axis) {
@@ -70,7 +70,7 @@ class Neighbourhood {
   std::map<std::string, size_t> by_values_;
 };
 
-// The values of the objectives of each answer.
+// Returns the values of the objectives of each answer.
 base::Expected<std::vector<Values>> ValuesOf(const Objectives& objectives, const PairOf& pair,
                                              const std::vector<Answer>& answers) {
   std::vector<Values> all;
@@ -83,7 +83,7 @@ base::Expected<std::vector<Values>> ValuesOf(const Objectives& objectives, const
   return all;
 }
 
-// The state of the neighbour: "plan", or why there is no plan to compare with.
+// Returns the state of the neighbour: "plan", or why there is no plan to compare with.
 std::string_view OutcomeOf(const Pair& pair, const std::vector<Answer>& answers) {
   const auto has = [&](std::string_view outcome) {
     return std::any_of(answers.begin(), answers.end(),
@@ -118,7 +118,7 @@ Json StepJson(const Spec& spec, const Exploration& exploration, const Step& step
   return json;
 }
 
-// In place of a change.
+// Returns the word that replaces a change.
 std::string WordOf(const std::string& outcome) {
   if (outcome == "plan") return "not finite";
   if (outcome == "infeasible") return "no plan, proven";

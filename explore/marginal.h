@@ -14,9 +14,9 @@
 // The worth of a step of each axis along the fronts.
 namespace tessera::explore {
 
-// For each point of a network's front and each axis, the neighbours with the next value of that
-// axis and all else equal, and the least value of each objective there. Neighbours without a plan
-// are planned. nullopt if the call was cancelled.
+// Returns, for each point of a network's front and each axis, the neighbours with the next value of
+// that axis and otherwise equal values, and the least value of each objective there. Plans
+// neighbours that have no plan yet. Returns nullopt if the call was cancelled.
 base::Expected<std::optional<Json>> FindMarginals(const Spec& spec, const Store& store,
                                                   const Exploration& exploration,
                                                   const RunOptions& options);

@@ -27,7 +27,7 @@
 namespace tessera::explore {
 namespace {
 
-// Rows with the same key are equal, but for those of `times`.
+// Rows with the same key are equal, except for those of `times`.
 constexpr std::array<const char*, 9> kMergedTables = {"answers",  "times",          "bounds",
                                                       "profiles", "networks",       "results",
                                                       "analyses", "specifications", "pieces"};
@@ -41,7 +41,7 @@ base::Diagnostic Complaint(const std::string& file, std::string message,
   return fault;
 }
 
-// The explorations that a store takes part in.
+// Returns the explorations of which a store has a part.
 std::set<std::string> DigestsOf(const Store& store) {
   MakeShardTables(store);
   std::set<std::string> digests;
@@ -58,7 +58,7 @@ class Union {
     const Attempts makes_table(target_);
   }
 
-  // Adds a store; a complaint leaves some of it behind.
+  // Adds a store; if it fails, a part of the store may remain.
   std::optional<base::Diagnostic> Add(const std::string& file) const {
     target_.Query("ATTACH DATABASE ? AS other", {file});
     target_.Begin();
@@ -70,7 +70,7 @@ class Union {
   }
 
  private:
-  // Two answers to one question. "failed" is none.
+  // Finds two different answers to one question. "failed" is not an answer.
   std::optional<base::Diagnostic> FindConflict(const std::string& file) const {
     const std::vector<Store::Row> rows = target_.Query(
         "SELECT a.network, a.profile, a.metric, a.key FROM main.answers a JOIN other.answers b"
@@ -142,7 +142,7 @@ class Merging {
   }
 
  private:
-  // The output first, if it is a store: then it is one of those that must agree.
+  // Starts with the output if it is a store, because it must agree with the others.
   std::optional<base::Diagnostic> Unite(const Store& merged) {
     std::vector<std::string> files;
     if (std::filesystem::exists(output_)) files.push_back(output_);
@@ -187,7 +187,7 @@ class Merging {
     return std::nullopt;
   }
 
-  // In one step: the rows go through a file, as a store in memory cannot be attached.
+  // Writes in one step: the rows go through a file, because a store in memory cannot be attached.
   static std::optional<StoreFault> Write(const Store& merged, const Store& output) {
     MakeShardTables(output);
     const Attempts makes_table(output);

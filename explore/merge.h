@@ -15,7 +15,7 @@
 #include "tessera/explore/space.h"
 #include "tessera/explore/store.h"
 
-// One store of several that explored the same specification, in pieces or as a whole.
+// One store made of several that explored the same specification, in pieces or as a whole.
 namespace tessera::explore {
 
 struct MergeOptions {
@@ -31,10 +31,10 @@ struct MergeReport {
   std::optional<Json> document = {};      // of the exploration
 };
 
-// Adds all that the stores hold to `output`, in one step: a store that holds some of it already, or
-// all, or none. Then makes the document of the exploration, if all pieces are done; pairs that it
-// needs and no piece planned are planned. Refuses stores that have no specification in common, and
-// answers of one question that differ; nothing is written then. nullopt if it was cancelled.
+// Adds the content of the stores to `output` in one step; `output` may have some or all of it
+// already. Then makes the document of the exploration, if all pieces are done, and plans the pairs
+// that it needs and no piece planned. Refuses stores that have no specification in common, and
+// different answers to one question; nothing is written then. Returns nullopt if it was cancelled.
 tl::expected<std::optional<MergeReport>, StoreFault> Merge(const std::vector<std::string>& stores,
                                                            const std::string& output,
                                                            const MergeOptions& options);

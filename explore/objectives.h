@@ -16,26 +16,27 @@
 // The objectives of a specification, as numbers.
 namespace tessera::explore {
 
-// Metrics are compared with nine significant digits. Sums of energies that differ by no more than
-// rounding are equal then, and so is what follows from them.
+// Returns a metric rounded to nine significant digits, for comparison. Sums of energies that differ
+// only by rounding are then equal, and so are the values derived from them.
 double Rounded(double value);
 
-// The areas of the points in mm2; empty if no objective needs them. Refuses parts without a figure.
+// Returns the areas of the points in mm2; empty if no objective needs them. Refuses parts without
+// an area.
 base::Expected<std::vector<double>> FindAreas(const Spec& spec, const std::vector<Point>& points);
 
-// The values of the names in objectives at each point, and the values that follow.
+// The values of the names in objectives at each point, and the values of the objectives.
 class Objectives {
  public:
-  // Everything must outlive it. `areas`: of the points, or empty.
+  // All arguments must outlive this object. `areas` are those of the points, or empty.
   Objectives(const Spec& spec, const std::vector<Point>& points, const std::vector<double>& areas);
 
-  // Lower bounds of the objectives, where metrics have at least these values.
+  // Returns lower bounds of the objectives if metrics have at least these values.
   base::Expected<Values> AtLeast(const PairOf& pair, const Planner::Figures& metrics) const;
 
-  // Their values, where metrics have these values.
+  // Returns the values of the objectives if metrics have these values.
   base::Expected<Values> Of(const PairOf& pair, const Planner::Figures& metrics) const;
 
-  // The range of objective `index` where metrics and the area lie in these intervals.
+  // Returns the range of objective `index` if metrics and the area lie in these intervals.
   base::Expected<Interval> Within(const PairOf& pair, size_t index,
                                   const std::map<std::string, Interval>& metrics) const;
 

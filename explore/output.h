@@ -12,24 +12,24 @@
 // Explorations as documents and as text.
 namespace tessera::explore {
 
-// Identifies what an exploration asks: equal digests have equal documents.
+// Returns a digest of the question of an exploration: equal digests have equal documents.
 std::string DigestOf(const Spec& spec, const std::vector<Point>& points,
                      const std::vector<double>& areas, bool plan_all);
 
-// The document of docs/explore.md. It depends neither on threads nor on time.
+// Returns the document of docs/explore.md. It depends neither on threads nor on time.
 Json AsDocument(const Spec& spec, const Exploration& exploration);
 
-// All of it as JSON, indented; a pair in a line.
+// Returns the document as indented JSON, with each pair on one line.
 std::string DocumentText(const Json& document);
 
-// A row for each answer, with a header.
+// Returns a row for each answer, with a header.
 std::string DocumentCsv(const Json& document);
 
-// The fronts as tables, and how many pairs were settled in which way.
+// Returns the fronts as tables, and how many pairs were settled in which way.
 std::string DescribeDocument(const Json& document);
 
-// The work that an exploration would do, without doing it. `faults`: why points are no profiles,
-// empty where they are.
+// Returns the work that an exploration would do, without doing it. `faults` states for each point
+// why it is not a profile; empty if it is one.
 Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
                     const std::vector<std::string>& faults);
 std::string DescribeSpec(const Json& description);

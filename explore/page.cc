@@ -10,7 +10,7 @@ void Insert(std::string& page, std::string_view mark, std::string_view content) 
   if (at != std::string::npos) page.replace(at, mark.size(), content);
 }
 
-// JSON that ends no script element, whatever names it holds.
+// Returns JSON that cannot end the script element, whatever names it contains.
 std::string AsScriptData(const Json& document) {
   std::string text;
   for (const char c : document.dump(-1, ' ', true, Json::error_handler_t::replace))
@@ -22,7 +22,7 @@ std::string AsScriptData(const Json& document) {
 
 std::string WritePage(const Json& document) {
   std::string page(PageTemplate());
-  // The data comes last: it may hold any text, marks included.
+  // The data is inserted last, because it may contain any text, including marks.
   Insert(page, "@STYLE@", StyleSheet());
   Insert(page, "@SCRIPT@", Script());
   Insert(page, "@DATA@", AsScriptData(document));

@@ -13,16 +13,16 @@
 #include "tessera/explore/planner.h"
 #include "tessera/explore/store.h"
 
-// A pair of a network and a point of the space, and what is known about it.
+// A pair of a network and a point of the space, and the known facts about it.
 namespace tessera::explore {
 
-// How it became known that a pair adds nothing to a front, or what it adds.
+// How a pair was settled, that is how it is known what it adds to a front, if anything.
 enum class Settled : uint8_t {
   kOpen,      // not looked at
   kPlanned,   // its plans were made
   kBound,     // its lower bounds are dominated, or exceed a limit
   kMonotone,  // the same with bounds from a pair that is at least as good, or that is infeasible
-  kRefused    // the point is no profile
+  kRefused    // the point is not a profile
 };
 
 std::string_view NameOf(Settled settled);
@@ -30,7 +30,7 @@ std::string_view NameOf(Settled settled);
 struct Pair {
   PairOf of;
   Settled settled = Settled::kOpen;
-  bool is_infeasible = false;               // proven, where it is not planned
+  bool is_infeasible = false;               // proven without planning it
   Planner::Figures bounds = {};             // of metrics
   std::map<std::string, size_t> from = {};  // metrics whose bound came from another pair
   Values least = {};                        // lower bounds of the objectives
@@ -41,17 +41,17 @@ struct Pair {
   bool IsOpen() const { return settled == Settled::kOpen; }
 };
 
-// The sum of the logarithms of the least values: low for pairs near the origin, in any units. Pairs
-// with the least priority come first.
+// Returns the sum of the logarithms of the least values: low for pairs near the origin, in any
+// units. Pairs with the least priority come first.
 double PriorityOf(const Pair& pair);
 
-// The least value of each objective over the plans of the pair; empty without a plan.
+// Returns the least value of each objective over the plans of the pair; empty without a plan.
 Values BestOf(const Pair& pair);
 
-// Whether it is proven that the network has no plan on this point.
+// Returns whether it is proven that the network has no plan on this point.
 bool HasNoPlan(const Pair& pair);
 
-// Whether the pair was planned, and it is not known whether it has a plan.
+// Returns whether the pair was planned, but it is unknown whether it has a plan.
 bool IsUndecided(const Pair& pair);
 
 }  // namespace tessera::explore

@@ -11,7 +11,7 @@ namespace tessera::explore {
 bool Dominates(std::span<const double> a, std::span<const double> b) {
   bool is_below = false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!(a[i] <= b[i])) return false;  // nor is anything known of what is no number
+    if (!(a[i] <= b[i])) return false;  // also if one is NaN
     is_below = is_below || a[i] < b[i];
   }
   return is_below;

@@ -12,25 +12,25 @@ namespace tessera::explore {
 
 using Values = std::vector<double>;
 
-// Whether no value of `a` is above that of `b`, and one is below.
+// Returns whether no value of `a` is above that of `b`, and some value is below.
 bool Dominates(std::span<const double> a, std::span<const double> b);
 
-// A point of a front: what one answer costs, or that of a set of networks.
+// A point of a front: the values of one answer, or of a set of networks.
 struct FrontPoint {
   size_t point = 0;    // of the space
   std::string metric;  // that its plans minimise
   Values values;
 };
 
-// Points that none dominates. Equal points stay together.
+// The points that no other point dominates. Equal points stay together.
 class Front {
  public:
   void Add(FrontPoint point);
 
-  // A point that dominates these values; nullptr if there is none.
+  // Returns a point that dominates these values; nullptr if there is none.
   const FrontPoint* FindDominator(std::span<const double> values) const;
 
-  // By values, then by point and metric.
+  // Returns the points by values, then by point and metric.
   std::vector<FrontPoint> Sorted() const;
 
   size_t Size() const { return points_.size(); }

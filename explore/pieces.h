@@ -17,12 +17,12 @@ struct Piece {
   size_t count = 1;
 };
 
-// nullopt unless 1 <= index <= count <= 10 000.
+// Returns nullopt unless 1 <= index <= count <= 10 000.
 std::optional<Piece> ParsePiece(std::string_view text);
 
-// The piece of each part, from 1. The costliest part goes first, each to the piece with the least
-// cost so far; of equal ones, to the first. So no piece costs more than the mean and one part more.
-// It depends on nothing but the costs. O(n log n + n log count).
+// Returns the piece of each part, from 1. The costliest part goes first, and each to the piece with
+// the least cost so far; of equal pieces, to the first. So no piece costs more than the mean and
+// one part more. The result depends only on the costs. Cost: O(n log n + n log count).
 std::vector<size_t> DivideParts(std::span<const double> costs, size_t count);
 
 }  // namespace tessera::explore

@@ -215,7 +215,7 @@ base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
   return answer;
 }
 
-// The same as AskLibrary. Others can go on where one lacks memory.
+// As AskLibrary, for one of many questions: if memory runs out, the others continue.
 base::Expected<Answer> Planner::AskForOneOfMany(const Question& question) const {
   try {
     return AskLibrary(question);
@@ -226,8 +226,8 @@ base::Expected<Answer> Planner::AskForOneOfMany(const Question& question) const 
   }
 }
 
-// The same as AskLibrary. The note of an attempt that ends the process stays in the store, and an
-// attempt that fails is made once more.
+// As AskLibrary, with notes. The note of an attempt that ends the process stays in the store, and a
+// failed attempt is repeated once.
 base::Expected<Answer> Planner::AskNoting(const Question& question) const {
   if (options_.attempts == nullptr) return AskLibrary(question);
   const std::string key = KeyOf(question);
@@ -254,7 +254,8 @@ base::Expected<Answer> Planner::AskNoting(const Question& question) const {
   }
 }
 
-// Those that an attempt was begun for before, so that they end the process alone. How many.
+// Moves questions with an earlier attempt to the end, so that only they can end the process, and
+// returns their number.
 size_t Planner::PutSuspectsLast(std::span<const Question> questions,
                                 std::vector<size_t>& open) const {
   if (options_.attempts == nullptr) return 0;

@@ -22,9 +22,9 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// Asks the library about pairs of a network and a point, on several threads, and keeps what it says
-// in the store. What is in the store is not asked again. Calls throw std::bad_alloc where memory
-// runs out.
+// Asks the library about pairs of a network and a point, on several threads, and keeps the answers
+// in the store. Questions that the store answers are not asked again. Calls throw std::bad_alloc if
+// memory runs out.
 namespace tessera::explore {
 
 // A network of the specification on a profile of the space, as indices.
@@ -55,48 +55,49 @@ struct PlannerOptions {
   std::optional<int64_t> memory_limit = {};
   // called after each plan, from one thread at a time
   std::function<void()> planned = {};
-  // Where questions in flight are noted; not set: nowhere. What two attempts did not answer is
-  // answered with "failed".
+  // Notes the questions in progress; nullptr: no notes. A question that two attempts did not answer
+  // gets the answer "failed".
   const Attempts* attempts = nullptr;
 };
 
-// The options of a plan as JSON, and the network with its import, as keys of the store hold them.
+// Return keys of the store: the options of a plan as JSON, and the network with its import.
 std::string OptionsText(const Settings& settings, const NetworkEntry& network,
                         const std::string& metric);
 std::string NetworkKey(const NetworkEntry& network);
 
 class Planner {
  public:
-  // Everything must outlive the planner.
+  // All arguments must outlive the planner.
   Planner(const Spec& spec, const std::vector<Point>& points, const Store& store,
           PlannerOptions options);
 
-  // Reads the networks, and makes a profile of each point. The complaint is about a network.
+  // Reads the networks, and makes a profile of each point. A diagnostic is about a network.
   std::optional<base::Diagnostic> Load();
 
-  // Why the point is no profile; nullptr if it is one. After Load.
+  // Returns why the point is not a profile; nullptr if it is one. Call it after Load.
   const std::string* FaultOf(size_t point) const;
   bool IsCancelled() const { return options_.canceller.IsCancelled(); }
 
-  // The proof about a pair without a plan.
+  // Values of metrics by name.
   using Figures = std::map<std::string, double>;
+  // The known facts about a pair before it is planned.
   struct Bounds {
     Figures metrics = {};   // lower bounds of all metrics, by name; empty if the call was cancelled
     std::string none = {};  // why there is no plan, where that is proven
   };
   base::Expected<std::vector<Bounds>> FindBounds(std::span<const PairOf> pairs) const;
 
-  // The answers, in the order of the questions; nullopt if the call was cancelled.
+  // Returns the answers, in the order of the questions; nullopt if the call was cancelled.
   base::Expected<std::optional<std::vector<Answer>>> Ask(std::span<const Question> questions) const;
 
-  // Whether the plans of one point are proven to be at least as good as those of another, in these
-  // metrics and within the limits of the network.
+  // Returns whether the plans of one point are proven to be at least as good as those of another,
+  // in these metrics and within the limits of the network.
   bool IsAtLeastAsGood(size_t network, size_t better, size_t worse,
                        std::vector<std::string> metrics) const;
 
   std::string KeyOf(const Question& question) const;
 
-  // The library's facts about a pair; only where FaultOf(point) is null.
+  // The network and the profile of a pair. ProfileAt requires that FaultOf(point) is null.
   const Network& NetworkAt(size_t network) const { return networks_[network]; }
   const Profile& ProfileAt(size_t point) const { return *profiles_[point]; }
 

@@ -101,7 +101,7 @@ class Sampler {
     return std::nullopt;
   }
 
-  // The value of a name in an objective.
+  // Returns the value of a name in an objective.
   std::optional<double> Lookup(const Json& pair, const Plan& plan, std::string_view name) const {
     if (const PlanMetric* metric = plan.FindMetric(name)) return metric->value;
     const Json& point = PointOf(pair);
@@ -153,7 +153,7 @@ class Sampler {
   }
 
   void Compare(const Json& pair, const Values& values, const std::string& metric) {
-    // Bounds and fronts state nine digits.
+    // Bounds and fronts have nine digits.
     constexpr double kRounding = 1e-8;
     for (size_t i = 0; i < values.size(); ++i) {
       const Json& least = pair.at("least")[i];

@@ -30,9 +30,9 @@ struct RecheckReport {
   std::vector<std::string> findings = {};
 };
 
-// A pair with plans must get the same answers again. A pair that was skipped must have no plan
-// where it is said to be infeasible; otherwise its plans must be dominated by the front of its
-// network, and must not be below the bounds that the document states.
+// Plans the sample. A pair with plans must get the same answers again. A pair that was skipped as
+// infeasible must have no plan; the plans of any other skipped pair must be dominated by the front
+// of its network, and must not be below the bounds that the document states.
 base::Expected<RecheckReport> Recheck(const Store& store, const Json& document,
                                       const RecheckOptions& options);
 

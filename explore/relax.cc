@@ -17,15 +17,15 @@
 #include "tessera/explore/sufficient.h"
 #include "tessera/explore/variants.h"
 
-// The idea. Each restriction is dropped alone, and each mode, and the networks are planned again.
+// The idea: each restriction and each mode is dropped alone, and the networks are planned again.
 // Three things settle an effect without a plan, or better than one:
 //
 //     a lower bound of the changed profile meets the value of the base    proven: no gain
 //     the plan of the base, evaluated on the changed profile              a value that is reached
 //     an argument that the changed profile has no plan                    proven: needed
 //
-// So a gain is one of checked plans, "none" is claimed only where a bound or an optimal plan proves
-// it, and everything else is called open.
+// So each gain is that of checked plans, "none" is claimed only if a bound or an optimal plan
+// proves it, and everything else is called open.
 namespace tessera::explore {
 namespace {
 
@@ -91,7 +91,7 @@ class Relaxer {
     return AddSets(base, std::move(json));
   }
 
-  // Plans the base, or the others where nothing settles them. True unless it was cancelled.
+  // Plans the base, or the open pairs of the others. Returns true unless it was cancelled.
   base::Expected<bool> AskWhatIsOpen(bool is_base) {
     std::vector<Question> open;
     for (size_t variant = is_base ? 0 : 1; variant < (is_base ? 1 : variations_.size());
@@ -132,7 +132,7 @@ class Relaxer {
     return bound == metrics.end() ? 0 : bound->second;
   }
 
-  // Whether what is known of the pair settles it, so that no plan is needed.
+  // Returns whether the known facts settle the pair, so that no plan is needed.
   base::Expected<bool> Settle(const Question& question) {
     Standing& standing = StandingOf(question);
     standing.at_least = BoundOf(question);
@@ -151,8 +151,8 @@ class Relaxer {
     if (question.pair.point == 0) return false;
     const Standing& before = StandingOf({{question.pair.network, 0}, question.metric});
     if (!before.HasPlan()) return false;
-    // A plan of the base that loses nothing settles a mode; one whose value is a bound settles the
-    // rest, as nothing can be better.
+    // A plan of the base that loses nothing settles a mode. One whose value is a bound settles the
+    // rest, because nothing can be better.
     const double value = Rounded(before.metrics.at(question.metric));
     const bool is_mode = variations_[question.pair.point].is_mode;
     if (!is_mode && Rounded(standing.at_least) < value) return false;
@@ -247,8 +247,8 @@ class Relaxer {
     json["gain"] = AsJson(old - now);
     if (!is_mode) json["gain_at_most"] = AsJson(std::max(0.0, old - after.at_least));
     json["verdict"] = is_gain ? "gain" : is_loss ? "loss" : "none";
-    // A checked plan proves that a mode can go without a loss. That a restriction costs nothing
-    // follows from a bound alone.
+    // A checked plan proves that a mode can be removed without a loss. Only a bound proves that a
+    // restriction costs nothing.
     const double least = Rounded(after.at_least);
     json["proven"] = is_gain   ? Rounded(before.at_least) > Rounded(now)
                      : is_loss ? least > Rounded(old)

@@ -14,8 +14,8 @@
 // The cost of the restrictions and modes of the base profiles to the networks (docs/explore.md).
 namespace tessera::explore {
 
-// A document of the format "tessera-relaxation". nullopt if the call was cancelled; what was found
-// out until then is in the store.
+// Returns a document of the format "tessera-relaxation". Returns nullopt if the call was cancelled;
+// everything found until then is in the store.
 base::Expected<std::optional<Json>> Relax(const Spec& spec, const Store& store,
                                           const RunOptions& options);
 

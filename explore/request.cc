@@ -19,7 +19,7 @@
 namespace tessera::explore {
 namespace {
 
-// Tells requests about one specification apart.
+// Returns a digest that distinguishes requests about one specification.
 std::string DigestOfRequest(const Spec& spec, const Request& request,
                             const std::vector<Point>& points, const std::vector<double>& areas) {
   std::string digest = DigestOf(spec, points, areas, request.plan_all);
@@ -64,7 +64,7 @@ base::Expected<std::optional<Json>> AnswerFronts(const Spec& spec, const Store& 
   return std::optional(std::move(document));
 }
 
-// The parts that the specification lacks for the request.
+// Returns a diagnostic about parts that the request needs and the specification lacks.
 std::optional<base::Diagnostic> FaultFor(const Spec& spec, const Request& request) {
   base::Diagnostic fault;
   fault.file = spec.file;

@@ -12,7 +12,7 @@
 #include "tessera/explore/store.h"
 
 // The questions about a specification, and the answers as documents. The command and the library
-// ask here.
+// use these functions.
 namespace tessera::explore {
 
 struct Request {
@@ -24,15 +24,15 @@ struct Request {
   std::optional<double> adaptive = {};     // plan this share of the pairs at most
 };
 
-// The document of the store, if it has it; else a new one, which it keeps. nullopt if the call was
-// cancelled.
+// Returns the document of the store if it has one; else makes the document and keeps it. Returns
+// nullopt if the call was cancelled.
 base::Expected<std::optional<Json>> Ask(const Spec& spec, const Store& store,
                                         const Request& request, const RunOptions& options);
 
-// Any of these documents as text.
+// Returns any of these documents as text.
 std::string Describe(const Json& document);
 
-// The fault in the request, in words; empty if there is none.
+// Returns the fault in the request, in words; empty if there is none.
 std::string FaultOf(const Request& request);
 
 }  // namespace tessera::explore

@@ -166,7 +166,7 @@ class Collector {
                        [&](const Json& states) { return states[one] == states[other]; });
   }
 
-  // Where banks that nothing tells apart meet.
+  // Returns the places where banks meet that nothing distinguishes.
   std::vector<int64_t> BoundariesOf(const Json& memory) const {
     std::vector<int64_t> boundaries;
     const Json stated = memory.value("banks", Json());
@@ -186,7 +186,7 @@ class Collector {
     return boundaries;
   }
 
-  // Makes one bank of the two that meet at this byte.
+  // Joins the two banks that meet at this byte.
   static void Join(Json& memory, int64_t at) {
     const std::vector<Bank> banks = BanksOf(memory);
     Json joined = Json::object();

@@ -29,10 +29,10 @@ double TileCapacityOf(const Point& point) {
 }
 
 // Chooses the open pairs of the piece, those with the least bounds first, and pairs of other pieces
-// that the store knows the answers of.
+// whose answers the store has.
 class PieceChooser final : public Chooser {
  public:
-  // `is_mine`: by pair. Everything must outlive it.
+  // `is_mine` is by pair. All arguments must outlive this object.
   PieceChooser(const Spec& spec, const Store& store, const Planner& planner,
                std::vector<bool> is_mine)
       : spec_(spec), store_(store), planner_(planner), is_mine_(std::move(is_mine)) {}
@@ -52,7 +52,7 @@ class PieceChooser final : public Chooser {
   }
 
  private:
-  // Looks only after another process wrote.
+  // Reads the store only after another process wrote to it.
   std::vector<size_t> KnownToOthers(const Exploration& so_far) {
     std::vector<size_t> known;
     const std::vector<Store::Row> rows = store_.Query("PRAGMA data_version", {});
@@ -126,7 +126,7 @@ class Shard {
     AddPiece("INSERT OR IGNORE INTO pieces VALUES (?, ?, ?, 0)", digest);
   }
 
-  // The piece is not done until its failed questions are answered.
+  // Marks the piece as not done until its failed questions are answered.
   void Retry(const std::string& digest, const Attempts& attempts, const Planner& planner,
              const std::vector<bool>& mine) const {
     const size_t points = mine.size() / spec_.networks.size();
@@ -145,8 +145,8 @@ class Shard {
         sql, {digest, std::to_string(options_.piece.index), std::to_string(options_.piece.count)});
   }
 
-  // A part is a pair, or a point with all networks where the set has a front: its points need the
-  // answers of all networks.
+  // A part is a pair. If the set has a front, it is a point with all networks, because its points
+  // need the answers of all networks.
   base::Expected<std::vector<bool>> FindMine(const std::vector<Point>& points,
                                              const Planner& planner) const {
     std::vector<PairOf> pairs;

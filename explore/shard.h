@@ -26,9 +26,10 @@
 //                             '--> piece 3 --> store --'
 //
 // A piece plans its pairs as an exploration does, and skips a pair for the same reasons. In a
-// common store it also sees what the others found. What a piece skips depends on what it knows, so
-// it is no answer: the document is made from all answers afterwards, by the rules of exploration.h,
-// and the few pairs that those want and no piece planned are planned then.
+// common store it also sees the answers of the other pieces. Which pairs a piece skips depends on
+// the answers that it has seen, so its result is not the final one: the document is made from all
+// answers afterwards, by the rules of exploration.h. The few pairs that those rules need and no
+// piece planned are planned then.
 namespace tessera::explore {
 
 struct ShardOptions {
@@ -47,14 +48,15 @@ struct ShardReport {
   std::vector<std::string> failed = {};  // pairs with an answer "failed", with the reason
 };
 
-// About how long each pair takes, in no unit. Grows with the operators, and with the bytes that
-// must cross the border of the tile memory for each byte of it: both make more tiles to look at.
+// Returns relative estimates of the planning time, one for each pair. They grow with the operators,
+// and with the bytes that must cross the border of the tile memory for each byte of it: both make
+// more tiles to examine.
 std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
                                  const Planner& planner, std::span<const PairOf> pairs,
                                  std::span<const Planner::Bounds> bounds);
 
-// nullopt if it was cancelled; what was found out until then is in the store, as are the
-// specification and, at the end, that the piece is done.
+// Returns nullopt if it was cancelled. Everything found until then is in the store, with the
+// specification; at the end, the store also records that the piece is done.
 base::Expected<std::optional<ShardReport>> ExploreShard(const Spec& spec, const std::string& text,
                                                         const Store& store,
                                                         const ShardOptions& options);
@@ -68,11 +70,11 @@ struct StoredSpec {
   std::vector<std::string> missing = {};  // pieces that are not done: "2/4"
 };
 
-// The tables of this file: specifications (digest, text, file, plan_all) and pieces (digest, piece,
-// count, done).
+// Creates the tables of this file: specifications (digest, text, file, plan_all) and pieces
+// (digest, piece, count, done).
 void MakeShardTables(const Store& store);
 
-// The specifications of pieces, by digest.
+// Returns the specifications of pieces, by digest.
 std::vector<StoredSpec> FindSpecs(const Store& store);
 
 }  // namespace tessera::explore

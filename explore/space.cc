@@ -14,7 +14,7 @@
 namespace tessera::explore {
 namespace {
 
-// The number of banks if they are those that a number of banks stands for.
+// Returns the number of banks, if they are equal banks that a number can state.
 std::optional<size_t> CountOfEqualBanks(const Json& memory) {
   const Json& banks = memory.at("banks");
   if (!banks.is_object() || banks.empty()) return std::nullopt;

@@ -15,40 +15,40 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/explore/expression.h"
 
-// The points of a search over hardware: profiles as JSON documents, and what varies in them.
+// The points of a search over hardware: profiles as JSON documents, and the entries that vary.
 namespace tessera::explore {
 
 using Json = nlohmann::ordered_json;
 
-// The profile with each repetition stated once, so that one entry changes all of it: banks of equal
-// size as their number, and equal bandwidths of reads and writes as `bytes_per_cycle`.
+// Returns the profile with each repetition stated once, so that one entry changes all of it: banks
+// of equal size as their number, and equal bandwidths of reads and writes as `bytes_per_cycle`.
 Json ShortForm(Json profile);
 
-// The JSON pointers of the entries that a path names: keys with dots between them, where `*` stands
-// for any key ("engines.npu.operators.*.unroll.out_channels"). Keys that contain dots are found
-// too.
+// Returns the JSON pointers of the entries that a path names: keys with dots between them, where
+// `*` stands for any key ("engines.npu.operators.*.unroll.out_channels"). Keys that contain dots
+// are found too.
 std::vector<std::string> FindEntries(const Json& document, std::string_view path);
 
-// The same for an entry that is to be set. Without one, and without `*`, the entry that the path
-// would add to an existing object; empty if there is no such object.
+// As FindEntries, for an entry that is to be set. If there is none and the path has no `*`, returns
+// the entry that the path would add to an existing object; empty if there is no such object.
 std::vector<std::string> FindPlaces(const Json& document, std::string_view path);
 
-// Sets the entries.
+// Sets all these entries to the value.
 void SetEntries(Json& document, const std::vector<std::string>& pointers, const Json& value);
 
-// The number that all entries of the path have; nullopt if they differ or there is none.
+// Returns the number that all entries of the path have; nullopt if they differ or there is none.
 std::optional<double> NumberAt(const Json& document, std::string_view path);
 
-// A number as JSON: an integer where it is one.
+// Returns a number as JSON: an integer if it is whole.
 Json AsJson(double number);
 Json AsJson(const std::map<std::string, double>& figures);
 
-// The axes: entries of the profile, and the values that they take.
+// An axis: entries of the profile, and their values.
 struct Axis {
   std::string path;
   std::string name;  // in expressions; the path if the specification gives none
   std::vector<Json> values;
-  std::optional<Expression> expression;  // instead of values: it follows from the others
+  std::optional<Expression> expression;  // instead of values: computed from the other axes
 };
 
 struct BaseProfile {
@@ -66,7 +66,7 @@ struct Point {
   Json Document() const { return Json::parse(text); }
 };
 
-// The product of all axes with values, for each base profile. Axes with an expression follow.
+// The product of all axes with values, for each base profile. Axes with an expression are computed.
 class Space {
  public:
   Space() = default;
@@ -76,14 +76,14 @@ class Space {
   const std::vector<BaseProfile>& Bases() const { return bases_; }
   const std::vector<Axis>& Axes() const { return axes_; }
 
-  // Combinations before `where`; saturates at the largest number.
+  // Returns the number of combinations before `where`; saturates at the largest number.
   int64_t Combinations() const;
 
-  // The points that satisfy `where`, in the order of the axes, the first one outermost. Points with
-  // equal documents are one point. Refuses more than kMostCombinations.
+  // Returns the points that satisfy `where`, in the order of the axes, the first one outermost.
+  // Points with equal documents are one point. Refuses more than kMostCombinations.
   base::Expected<std::vector<Point>> Enumerate() const;
 
-  // The values of the names of an expression at a point: names of axes, else paths.
+  // Returns the value of a name in an expression at a point: of an axis, or else of a path.
   std::optional<double> Lookup(const std::vector<Json>& values, const Json& document,
                                std::string_view name) const;
 

@@ -31,8 +31,8 @@ constexpr double kMostWeight = 1e9;
 constexpr double kMostLimit = 1e18;
 constexpr int64_t kMostBudget = int64_t{1} << 40;
 
-// Ratios fall while a plan takes longer, so they are minimised through what they consist of. With a
-// limit on the latency they are minimised themselves too.
+// Ratios fall while a plan takes longer, so their numerator and denominator are minimised instead.
+// With a limit on the latency, the ratios themselves are minimised too.
 struct Parts {
   std::string_view metric;
   std::array<std::string_view, 2> minimized;
@@ -71,7 +71,7 @@ class SpecReader {
     static constexpr std::array<std::string_view, 3> kFronts = {"both", "networks", "set"};
     const YamlNode fronts = root_.Maybe("fronts");
     const size_t wanted = fronts ? fronts.OneOf(kFronts) : 0;
-    // The front of a set of one is that of its network.
+    // The front of a set of one network is that of the network.
     spec_.wants_set_front = wanted != 1 && spec_.networks.size() > 1;
     spec_.wants_network_fronts = wanted != 2 || !spec_.wants_set_front;
     if (const YamlNode options = root_.Maybe("options")) ReadSettings(options);
@@ -115,7 +115,8 @@ class SpecReader {
     return bases;
   }
 
-  // A file that cannot be opened is an error of the specification, any other one its own.
+  // A file that cannot be opened is an error of the specification; any other error is one of the
+  // file.
   void RefuseFile(const YamlNode& node, const std::string& file, const Error& error) {
     ThrowIfExhausted(error);
     if (error.line == 0) {
@@ -163,7 +164,7 @@ class SpecReader {
       node.Complain("there are two networks '" + name + "'", "a 'name' for one of them");
   }
 
-  // `dims` and `floats_as` mean something in files of other tools alone.
+  // `dims` and `floats_as` apply only to files of other tools.
   static void CheckImport(const YamlNode& node, const NetworkEntry& entry,
                           const std::string& content) {
     const auto* format = graph::import::FormatOf(base::SuffixOf(entry.file), content);
@@ -216,7 +217,7 @@ class SpecReader {
     if (const YamlNode floats = node.Maybe("floats_as")) entry.import.floats_as = floats.Text();
   }
 
-  // A table with the header `network,NAME,..`.
+  // Reads a table with the header `network,NAME,..`.
   void ReadColumns() {
     const YamlNode node = root_.Maybe("columns");
     if (!node) return;
@@ -298,7 +299,7 @@ class SpecReader {
     if (metrics.empty() && !nodes.empty())
       nodes.front().Complain("no objective depends on a plan",
                              "one of " + base::Join(MetricViews()));
-    // In the order of the library, so that it does not depend on the specification.
+    // In the order of the library, which does not depend on the specification.
     for (const std::string& name : vocabulary_.Metrics()) {
       if (metrics.contains(name)) spec_.metrics.push_back(name);
     }

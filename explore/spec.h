@@ -29,14 +29,14 @@ struct NetworkEntry {
   std::string digest = {};                     // of the file's content
 };
 
-// A combination of `choices` that is no network.
+// A combination of `choices` that is not a network.
 struct RefusedNetwork {
   std::string name;
   std::string reason;
 };
 
-// The minimised objectives. Names stand for metrics of a plan, `area`, columns of the user, and
-// what they stand for in the space.
+// A minimised objective. The names in its expression stand for metrics of a plan, `area`, columns
+// of the user, and the names of the space.
 struct Objective {
   std::string name;
   Expression expression;
@@ -68,11 +68,12 @@ struct Spec {
 // Files that the specification names are relative to its folder. Errors have file, line and column.
 base::Expected<Spec> ReadSpec(std::string text, const std::string& file);
 
-// An error of the library. Throws std::bad_alloc if memory ran out: that is no fault of an input.
+// Converts an error of the library. Throws std::bad_alloc if memory ran out, which is not a fault
+// of the input.
 base::Diagnostic AsDiagnostic(const Error& error);
 void ThrowIfExhausted(const Error& error);
 
-// 128 bits of FNV-1a, in 32 hexadecimal digits.
+// Returns 128 bits of FNV-1a, in 32 hexadecimal digits.
 std::string DigestOf(std::string_view text);
 
 }  // namespace tessera::explore

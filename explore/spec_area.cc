@@ -14,7 +14,7 @@ namespace tessera::explore {
 
 using base::YamlNode;
 
-// Parts of all base profiles, and those that an axis adds.
+// Returns the parts of all base profiles, and those that an axis adds.
 std::vector<std::string> AreaReader::AllParts() const {
   std::set<std::string> parts;
   for (const BaseProfile& base : bases_) {
@@ -32,7 +32,7 @@ bool AreaReader::HasPart(const std::string& pattern) const {
                      [&](const std::string& part) { return base::MatchesGlob(part, pattern); });
 }
 
-// The names allowed in a rule: fields that one of its parts has, or gets from an axis.
+// Returns the names allowed in a rule: fields that one of its parts has, or gets from an axis.
 std::vector<std::string> AreaReader::NamesFor(const std::string& pattern) const {
   std::set<std::string> names;
   for (const BaseProfile& base : bases_) {

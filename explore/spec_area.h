@@ -19,18 +19,18 @@ namespace tessera::explore {
 
 class AreaReader {
  public:
-  // Everything must outlive it. `folder`: of files that the map names.
+  // All arguments must outlive this object. `folder` is that of files that the map names.
   AreaReader(const std::vector<BaseProfile>& bases, const std::vector<Axis>& axes,
              const Vocabulary& vocabulary, std::filesystem::path folder)
       : bases_(bases), axes_(axes), vocabulary_(vocabulary), folder_(std::move(folder)) {}
 
-  // Complains about rules for parts that no profile has, and about names that stand for nothing.
+  // Reads the map. Complains about rules for parts that no profile has, and about unknown names.
   AreaModel Read(const base::YamlNode& node);
 
-  // The fault in a table.
+  // Returns the fault in a table.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
-  // The tables that it has read.
+  // Returns the tables that were read.
   const std::vector<std::string>& Files() const { return files_; }
 
  private:

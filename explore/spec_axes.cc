@@ -31,7 +31,7 @@ Json ValueOf(const YamlNode& node) {
   return text;
 }
 
-// Whether the path names entries, or a key that profiles know.
+// Returns whether the path names entries, or a key that profiles may have.
 bool CanBeSet(const Json& document, const std::string& path) {
   if (!FindEntries(document, path).empty()) return true;
   const std::vector<std::string> places = FindPlaces(document, path);
@@ -48,7 +48,7 @@ double QuantityOf(const YamlNode& node) {
   return number.value_or(0);
 }
 
-// Powers of two from the lower end on, or evenly spaced numbers with both ends.
+// Reads powers of two from the lower end on, or evenly spaced numbers with both ends.
 void ReadRange(const YamlNode& node, Axis& axis) {
   const double from = QuantityOf(node.At("from"));
   const double to = QuantityOf(node.At("to"));

@@ -11,8 +11,8 @@
 // The axes: the map `vary` of a specification.
 namespace tessera::explore {
 
-// Complains about entries that no profile has, and about values that cannot be read. Names of axes
-// become known to the vocabulary.
+// Reads the axes, and adds their names to the vocabulary. Complains about entries that no profile
+// has, and about values that cannot be read.
 std::vector<Axis> ReadAxes(const base::YamlNode& vary, const std::vector<BaseProfile>& bases,
                            Vocabulary& vocabulary);
 

@@ -21,14 +21,14 @@ using base::YamlNode;
 constexpr size_t kMostChoices = 1'000;
 constexpr int64_t kMostValue = int64_t{1} << 40;
 
-// Parameters and the values that are chosen, in the order of the file.
+// Parameters and their chosen values, in the order of the file.
 using Lists = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 
 spaces::Choice ChoiceOf(const NetworkEntry& entry) {
   return {entry.import.dims.begin(), entry.import.dims.end()};
 }
 
-// All combinations; empty after a complaint.
+// Returns all combinations; empty after a complaint.
 std::vector<spaces::Choice> Combine(const YamlNode& choices, const Lists& lists) {
   std::vector<spaces::Choice> combinations = {{}};
   for (const auto& [name, values] : lists) {
@@ -47,7 +47,7 @@ std::vector<spaces::Choice> Combine(const YamlNode& choices, const Lists& lists)
   return combinations;
 }
 
-// The entry with the values of these names, in the order of the file.
+// Returns the entry with the values of these names, in the order of the file.
 NetworkEntry Made(const NetworkEntry& pattern, const Lists& lists, const spaces::Choice& chosen) {
   NetworkEntry made = pattern;
   for (const auto& [name, values] : lists) {
@@ -95,7 +95,7 @@ class SpaceChoices {
   }
 
  private:
-  // Without names that have no effect: those of blocks and layers beyond the depth.
+  // Leaves out names that have no effect: those of blocks and layers beyond the depth.
   NetworkEntry WithoutIdle(const Lists& lists, spaces::Choice chosen) const {
     NetworkEntry pattern = pattern_;
     spaces::Choice all = chosen;

@@ -17,13 +17,13 @@ struct NetworkChoices {
   std::vector<RefusedNetwork> refused;
 };
 
-// Whether the file is a space of networks.
+// Returns whether the file is a space of networks.
 bool IsSpace(const NetworkEntry& entry);
 
-// A network for each combination of values, the first parameter outermost. `pattern`: the entry
-// that they are made of, whose file has this content. Of a space, names without an effect are left
-// out, equal networks are one, and combinations that are no network are refused. Complains at the
-// node; returns a fault of the file itself.
+// Returns a network for each combination of values, the first parameter outermost. `pattern` is the
+// entry from which they are made, and `content` that of its file. For a space of networks, names
+// without an effect are left out, equal networks become one, and combinations that are not networks
+// are refused. Complains at the node; returns a fault of the file itself.
 base::Expected<NetworkChoices> ReadChoices(const base::YamlNode& choices,
                                            const NetworkEntry& pattern, const std::string& content);
 

@@ -90,7 +90,8 @@ tl::expected<Store, StoreFault> Store::Open(const std::string& path, Missing mis
         path, is_ours ? "the store has version " + version : "this file is of another program",
         "a store of explorations, version " + std::to_string(kVersion) + ", or no file"));
   }
-  // The log lets readers go on while another process writes, and survives the end of the process.
+  // The log lets readers continue while another process writes, and survives the end of the
+  // process.
   store.Query("PRAGMA journal_mode = WAL", {});
   store.Query("PRAGMA synchronous = NORMAL", {});
   store.Query("PRAGMA application_id = " + std::to_string(kApplication), {});
@@ -129,7 +130,7 @@ std::vector<Store::Row> Store::Query(std::string_view sql,
   return rows;
 }
 
-// Keeps the first one. A lack of memory is no fault of the store.
+// Keeps the first fault. A lack of memory is not a fault of the store.
 void Store::NoteFault(int code) const {
   if (code == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) throw std::bad_alloc();
   if (!fault_.empty()) return;

@@ -47,7 +47,7 @@ struct StoredNetwork {
   std::string import;  // JSON
 };
 
-// Why a store cannot be used: its content, or, of writing, its folder or its disk.
+// Why a store cannot be used: its content is wrong, or a write fails on its folder or disk.
 struct StoreFault : base::Diagnostic {
   bool is_of_writing = false;
 };
@@ -61,7 +61,7 @@ class Store {
 
   std::optional<StoredAnswer> FindAnswer(const std::string& key) const;
 
-  // The answers whose key begins so, at most two.
+  // Returns at most two of the answers whose key begins with `prefix`.
   std::vector<StoredAnswer> FindAnswersByPrefix(const std::string& prefix) const;
 
   void Add(const StoredAnswer& answer, double milliseconds) const;
@@ -85,19 +85,19 @@ class Store {
   // Keeps nothing while an answer is `failed`: a retry may replace it.
   void AddAnalysis(const std::string& question, const std::string& document) const;
 
-  // Many additions in one step, which is faster.
+  // Combine many additions in one step, which is faster.
   void Begin() const;
   void Commit() const;
 
-  // The rows that a statement gives, as texts. A fault gives none, and is kept: see Fault. For
-  // parts of the store with a file of their own.
+  // Returns the rows of a statement, as texts. If it fails, there are none, and Fault returns the
+  // error. For parts of the store that have a separate source.
   using Row = std::vector<std::string>;
   std::vector<Row> Query(std::string_view sql, const std::vector<std::string>& values) const;
 
-  // The fault of a write, if one failed.
+  // Returns the fault of the store, if an access failed.
   std::optional<StoreFault> Fault() const;
 
-  // The fault of the store, or else an error of work with it.
+  // Returns the fault of the store, or else an error of work with it.
   StoreFault FaultOr(const base::Diagnostic& error) const;
 
  private:
@@ -113,7 +113,7 @@ class Store {
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;
   mutable std::string fault_;
-  mutable bool is_of_writing_ = false;  // the fault
+  mutable bool is_of_writing_ = false;  // fault_ is about a write
 };
 
 }  // namespace tessera::explore

@@ -7,9 +7,9 @@
 
 #include "tessera/explore/variants.h"
 
-// Deletion, as for minimal unsatisfiable sets: all restrictions are dropped, and taken back one
-// after another where the networks keep a plan. What is left is minimal: with any one restriction
-// of it back, some network has no plan, or none was found. Cost: a plan of each network for each
+// Deletion, as for minimal unsatisfiable sets: all restrictions are dropped, then restored one
+// after another if the networks keep a plan. The rest is minimal: if any one restriction of it is
+// restored, some network has no plan, or none was found. Cost: a plan of each network for each
 // restriction.
 namespace tessera::explore {
 namespace {
@@ -58,7 +58,7 @@ class Deletion {
     return profile;
   }
 
-  // How the set fares: "sufficient", "infeasible" or "open". nullopt if cancelled.
+  // The outcome for the set: "sufficient", "infeasible" or "open". nullopt if cancelled.
   struct Fare {
     std::string word;
     std::string network;

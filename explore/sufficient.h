@@ -15,9 +15,9 @@
 // The least change of a profile with which every network has a plan.
 namespace tessera::explore {
 
-// `restrictions`: those of the profile, which is in short form. The outcome is "sufficient" with
-// the restrictions that must go; or that of the profile without all of them, if that is not
-// sufficient. nullopt if the call was cancelled.
+// `restrictions` are those of the profile, which is in short form. The outcome is "sufficient",
+// with the restrictions that must be dropped; if dropping all of them is not sufficient, it is the
+// outcome of the profile without them. Returns nullopt if the call was cancelled.
 base::Expected<std::optional<Json>> FindSufficient(const Spec& spec, const Store& store,
                                                    const RunOptions& options, const Json& profile,
                                                    const std::vector<Restriction>& restrictions);

@@ -9,7 +9,7 @@
 
 #include "tessera/base/diagnostic.h"
 
-// Tables of figures that users state, in CSV (base/csv_table.h).
+// Tables of figures from users, in CSV (base/csv_table.h).
 namespace tessera::explore {
 
 struct TableRow {
@@ -23,15 +23,15 @@ struct FigureTable {
   std::vector<TableRow> rows;  // each has as many cells as the header
 };
 
-// Empty lines are left out, and blanks around cells. Refuses a header that does not begin with
-// `first`, and rows of another length. `file` is for messages.
+// Reads a table without its empty lines and the blanks around cells. Refuses a header that does not
+// begin with `first`, and rows of another length. `file` is for messages.
 base::Expected<FigureTable> ReadTable(std::string_view text, const std::string& file,
                                       std::string_view first);
 
-// The number in a cell.
+// Returns the number in a cell.
 base::Expected<double> NumberIn(const FigureTable& table, const TableRow& row, size_t cell);
 
-// A complaint about a line of the table.
+// Returns a diagnostic about a line of the table.
 base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message,
                             std::string expected, std::string found);
 

@@ -7,16 +7,17 @@
 
 #include "tessera/explore/space.h"
 
-// Tables in texts.
+// Tables as text.
 namespace tessera::explore {
 
-// A number or a name as a cell: whole where it is large.
+// Returns a number or a name as a cell; large numbers are rounded to whole ones.
 std::string Short(const Json& value);
 
-// Columns wide enough for their cells, numbers on the right. The first row is the header.
+// Returns columns that are wide enough for their cells. Numbers are right-aligned. The first row is
+// the header.
 std::string AlignedTable(const std::vector<std::vector<std::string>>& rows);
 
-// A cell of CSV, in quotes where it must be.
+// Returns a cell of CSV, in quotes if necessary.
 std::string CsvCell(const Json& value);
 
 }  // namespace tessera::explore

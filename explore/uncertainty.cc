@@ -14,16 +14,16 @@
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/tables.h"
 
-// The idea. A figure such as the area of a cell is wrong by an unknown factor, but by the same one
+// The idea: a figure such as the area of a cell is wrong by an unknown factor, but by the same one
 // on every point. So each part has a factor f within [1 - u, 1 + u], and the area of point p is the
-// sum of f(part) * a(p, part). The difference of two areas is least or greatest where each factor
-// is at the end that its own difference asks for:
+// sum of f(part) * a(p, part). The difference of two areas is greatest if each factor is at the end
+// that increases its term, and least at the other ends:
 //
 //     most of area(p) - area(q) = sum over parts of d + u * |d|,  d = a(p, part) - a(q, part)
 //
 // A member of a front survives if no other point is at most equal in every objective for any
-// factors. Where an objective is an expression of the area, interval arithmetic bounds it. Both
-// only err towards "may fall", so "survives" is proven. Pairs that were not planned take part with
+// factors. If an objective is an expression of the area, interval arithmetic bounds it. Both err
+// only towards "may fall", so "survives" is proven. Pairs that were not planned are included with
 // their lower bounds.
 namespace tessera::explore {
 namespace {
@@ -80,7 +80,7 @@ class Survival {
     return candidate;
   }
 
-  // The differences that area(p) - area(q) may have.
+  // Returns the range of area(p) - area(q).
   Interval AreaDifference(size_t p, size_t q) const {
     Interval difference;
     std::map<std::string, double> parts = parts_[p];
@@ -92,7 +92,7 @@ class Survival {
     return difference;
   }
 
-  // The range of objective `i` of p less that of q.
+  // Returns the range of objective `i` of p less that of q.
   Interval Difference(const Candidate& p, const Candidate& q, size_t i) const {
     if (spec_.objectives[i].name == "area") return AreaDifference(p.of.point, q.of.point);
     const Interval& a = p.values[i];
@@ -100,7 +100,7 @@ class Survival {
     return {a.low - b.high, a.high - b.low};
   }
 
-  // Whether q may dominate p for some factors, and whether it surely does for all.
+  // Whether q may dominate p for some factors, and whether it does so for all.
   enum class Dominance { kNever, kMaybe, kAlways };
   Dominance DominanceOf(const Candidate& q, const Candidate& p) const {
     bool may_be_below = false;
@@ -162,7 +162,7 @@ class Survival {
     Json json = {{"point", member.of.point}, {"minimized", member.metric}, {"verdict", "survives"}};
     for (const Candidate& other : candidates) {
       if (&other == &member || DominanceOf(other, member) == Dominance::kNever) continue;
-      // A plan that may be better weighs more than bounds of a pair that was not planned.
+      // A plan that may be better counts more than bounds of a pair that was not planned.
       const bool is_plan = !other.metric.empty();
       if (json.contains("to") && (!is_plan || json.at("verdict") == "may fall")) continue;
       json["verdict"] = is_plan ? "may fall" : "open";
@@ -171,7 +171,7 @@ class Survival {
     return json;
   }
 
-  // Whether nothing that was found dominates it whatever the factors are.
+  // Returns whether no found point dominates it, whatever the factors are.
   bool MayJoin(const Candidate& candidate, const std::vector<Candidate>& candidates) const {
     return std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
       return &other != &candidate && !other.metric.empty() &&
@@ -179,7 +179,7 @@ class Survival {
     });
   }
 
-  // Plans of one point with equal values are one.
+  // Plans of one point with equal values count once.
   static bool AreEqual(const Candidate& a, const Candidate& b) {
     return a.of.point == b.of.point && !b.metric.empty() &&
            std::equal(a.values.begin(), a.values.end(), b.values.begin(),

@@ -9,12 +9,12 @@
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 
-// Which members of the fronts survive if areas are not what they are said to be.
+// Which members of the fronts survive if the stated areas are wrong.
 namespace tessera::explore {
 
-// The area of each part may be wrong by this fraction, by the same factor on every point. By
-// network the members of its front, each with whether it stays on the front whatever the factors
-// are, and the points that may join it.
+// Assumes that the area of each part is wrong by up to this fraction, by the same factor on every
+// point. Returns for each network the members of its front, with whether each stays on the front
+// for all such factors, and the points that may join it.
 base::Expected<Json> FindSurvivors(const Spec& spec, const Exploration& exploration,
                                    double fraction);
 

@@ -14,12 +14,12 @@
 // Profiles that differ in one whole number.
 namespace tessera::explore {
 
-// The values of the number at a path, counted in steps from the least one on. The greatest is one
-// of them, at whatever distance. Where an axis of the space varies the number, they lie between its
-// values; else none exceeds the profile's own.
+// The values of the number at a path, in steps from the least to the greatest; the last step may be
+// shorter. If an axis of the space varies the number, the values lie between those of the axis;
+// else none exceeds that of the profile.
 class ValueRange {
  public:
-  // Refuses a path that names no one whole number. `base` must outlive the range.
+  // Refuses a path that does not name exactly one whole number. `base` must outlive the range.
   static base::Expected<ValueRange> Find(const Space& space, const BaseProfile& base,
                                          const std::string& path);
 
@@ -32,8 +32,8 @@ class ValueRange {
 
   Json ProfileWith(int64_t index) const;
 
-  // Indices between the first and the last one, `most` at most: the middle first, then the middles
-  // of both halves, and so on.
+  // Returns at most `most` indices between the first and the last one: the middle first, then the
+  // middles of both halves, and so on.
   std::vector<int64_t> Between(size_t most) const;
 
  private:

@@ -88,7 +88,7 @@ base::Expected<Planner::Figures> Variants::Reevaluate(const Plan& plan, size_t v
   Planner::Figures figures;
   const Result<EvaluateAnswer> answer = Evaluate(draft.dump(), options);
   if (!answer) ThrowIfExhausted(answer.Error());
-  // A plan that does not suit the profile is no error: it is no plan there.
+  // A plan that does not suit the profile is not an error: it is not a plan there.
   if (!answer || !answer->plan || !answer->findings.empty()) return figures;
   for (const PlanMetric& metric : answer->plan->Metrics()) figures[metric.name] = metric.value;
   return figures;

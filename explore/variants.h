@@ -16,9 +16,9 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// Profiles beside the space of a specification, planned for its networks: one piece of hardware
-// more or less. A plan that was found for one may be a plan for another, which `Reevaluate` finds
-// out; nothing else is handed on.
+// Profiles outside the space of a specification, planned for its networks: each differs by one
+// piece of hardware. A plan for one of them may also be a plan for another, which Reevaluate finds
+// out; they share nothing else.
 namespace tessera::explore {
 
 // The known facts about a network on a profile, one metric minimised.
@@ -34,11 +34,11 @@ struct Standing {
 
 class Variants {
  public:
-  // Everything must outlive it.
+  // All arguments must outlive this object.
   Variants(const Spec& spec, const Store& store, const RunOptions& options)
       : spec_(spec), store_(store), options_(options) {}
 
-  // Starts over with these profiles, in short form.
+  // Replaces all profiles by these, in short form.
   std::optional<base::Diagnostic> Load(const std::vector<Json>& profiles);
 
   size_t Size() const { return points_.size(); }
@@ -46,28 +46,29 @@ class Variants {
   const std::string* FaultOf(size_t variant) const { return planner_->FaultOf(variant); }
   bool IsCancelled() const { return options_.canceller.IsCancelled(); }
 
-  // In mm2; nullopt if some part has no figure.
+  // Returns the area in mm2; nullopt if some part has no figure.
   std::optional<double> AreaOf(size_t variant) const;
 
-  // Whether plans of one variant are proven to be plans of another that keep the limits of the
-  // network too. Both must be profiles.
+  // Returns whether plans of one variant are proven to be plans of another that also keep the
+  // limits of the network. Both must be profiles.
   bool IsAtLeastAsGood(size_t network, size_t better, size_t worse) const {
     return planner_->IsAtLeastAsGood(network, better, worse, {});
   }
 
-  // The facts known without a plan, for each of the profiles and networks: by variant, then
+  // Returns the facts known without a plan, for each of the profiles and networks: by variant, then
   // network.
   base::Expected<std::vector<Planner::Bounds>> FindBounds() const;
 
-  // Plans; in the order of the questions, whose points are variants. nullopt if cancelled.
+  // Plans for the questions, whose points are variants, and returns the answers in their order;
+  // nullopt if the call was cancelled.
   base::Expected<std::optional<std::vector<Standing>>> Ask(
       const std::vector<Question>& questions) const;
 
-  // The plan of an answer, made again. The complaint says why there is none.
+  // Makes the plan of an answer again. The diagnostic says why there is none.
   base::Expected<Plan> PlanOf(const Question& question) const;
 
-  // The metrics of the partition of a plan on another of the profiles, where addresses and modes
-  // may change; empty if it is no plan there, or none was found.
+  // Returns the metrics that the partition of a plan has on another of the profiles, where
+  // addresses and modes may change; empty if it is not a plan there, or none was found.
   base::Expected<Planner::Figures> Reevaluate(const Plan& plan, size_t variant) const;
 
  private:

@@ -17,7 +17,7 @@ std::vector<std::string_view> Views(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
-// Every path of a number, a truth or a name in the document.
+// Adds every path of a number, a truth value or a name in the document.
 void AddPaths(const Json& at, const std::string& path, std::vector<std::string>& paths) {
   if (!path.empty()) paths.push_back(path);
   if (!at.is_object()) return;

@@ -12,7 +12,7 @@
 #include "tessera/explore/expression.h"
 #include "tessera/explore/space.h"
 
-// The names that expressions of a specification may use, and what must not be called so.
+// The names that expressions of a specification may use, and the names that are taken.
 namespace tessera::explore {
 
 class Vocabulary {
@@ -22,22 +22,22 @@ class Vocabulary {
   const std::vector<std::string>& Metrics() const { return metrics_; }
   bool IsMetric(std::string_view name) const;
 
-  // All paths of a base profile become known.
+  // Adds all paths of a base profile.
   void AddProfile(const Json& document);
 
-  // A path under `vary`.
+  // Adds a path under `vary`.
   void AddPath(const std::string& path) { axis_names_.insert(path); }
 
-  // A name under `vary`, or a column. Complains if it stands for something else already, or is no
-  // word. `what`: "name" or "column".
+  // Adds a name under `vary`, or a column. Complains if the name has a meaning already, or is not a
+  // word. `what` is "name" or "column".
   void AddName(const base::YamlNode& node, const std::string& name, std::string_view what);
 
-  // Complains about names that stand for nothing. `own`: further names that are known here.
+  // Complains about unknown names. `own` are further names that are known here.
   enum class Among { kSpace, kObjective };
   void Check(const base::YamlNode& node, const Expression& expression, Among among,
              const std::vector<std::string>& own = {}) const;
 
-  // The nearest path of a profile, for a hint.
+  // Returns the nearest path of a profile, for a hint.
   std::string NearestPath(std::string_view path) const;
 
  private:
@@ -47,7 +47,7 @@ class Vocabulary {
   std::set<std::string> columns_;
 };
 
-// The expression of a scalar. Complains about one that cannot be read.
+// Reads the expression of a scalar. Complains if it cannot be read.
 Expression ReadExpression(const base::YamlNode& node);
 
 }  // namespace tessera::explore

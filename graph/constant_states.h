@@ -13,9 +13,9 @@ namespace tessera::graph {
 // tiles.
 bool CanBeState(const Graph& graph, const Usage& usage, int tensor);
 
-// The same network with these constants as states without a next value: operands that something
-// outside the program writes once, and of which a tile needs a part, as of every feature map.
-// `tensors` can be states, and are in no order.
+// Returns the same network with these constants as states without a next value. The program does
+// not write such a state, and a tile needs only a part of it, as of any feature map. CanBeState
+// holds for each of `tensors`, which may be in any order.
 Graph WithStates(const Graph& graph, std::span<const int> tensors);
 
 }  // namespace tessera::graph

@@ -65,7 +65,7 @@ struct Tensor {
 struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
-  // topological: each input is produced earlier, or comes from outside
+  // in topological order: each input is produced earlier, or comes from outside
   std::vector<Operator> operators;
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Graph&, const Graph&) = default;

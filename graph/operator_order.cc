@@ -10,8 +10,8 @@ namespace tessera::graph {
 
 namespace {
 
-// Among nodes that could not be ordered each waits for another one. Follow the waits back until a
-// node repeats.
+// Each node that could not be ordered depends on another such node. Follows these dependencies back
+// until a node repeats.
 std::vector<int> FindCycle(const std::vector<std::vector<int>>& dependencies,
                            const std::vector<int>& waiting_for) {
   const auto stuck = [&waiting_for](int node) {

@@ -30,8 +30,8 @@ struct ElementReads {
 ElementReads ReadsOf(const Graph& graph, const Operator& op, size_t operand,
                      const ops::Box& output);
 
-// The same with the shapes of all operands at hand: for loops over operands, which then take time
-// linear in them.
+// The same with the shapes of all operands as an argument, for loops over operands. Such a loop
+// then takes time linear in the operands.
 ops::Box HullOfReads(const Graph& graph, const Operator& op, const ops::OperandShapes& inputs,
                      size_t operand, const ops::Box& output);
 

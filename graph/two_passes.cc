@@ -18,7 +18,7 @@
 //     x, m, q --> elementwise ---------> y
 //
 // The reductions can add up slices (policy split_k), and the last operator can be cut along every
-// axis. The price is that x is read two or three times. The sum of exponentials is rescaled when a
+// axis. The cost is that x is read two or three times. The sum of exponentials is rescaled when a
 // slice has a new greatest element (Milakov and Gimelshein, arXiv 1805.02867), so that one
 // reduction suffices.
 namespace tessera::graph {
@@ -81,7 +81,7 @@ class Rewriting {
     return op;
   }
 
-  // A name that the network uses already gets a number.
+  // Appends a number to a name that the network already uses.
   template <typename Find>
   static std::string FreeName(const std::string& wanted, const Find& find) {
     std::string name = wanted;

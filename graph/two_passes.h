@@ -12,8 +12,8 @@ namespace tessera::graph {
 // passes: a softmax or layer_norm with one operand.
 bool CanTakeTwoPasses(const Operator& op);
 
-// The same network with those operators in two passes. `ops` are indices of operators that can take
-// two passes, ascending. An operator keeps its id and its result, tensors keep their ids.
+// Returns the same network with those operators in two passes. `ops` are indices of operators that
+// can take two passes, ascending. An operator keeps its id and its result, tensors keep their ids.
 //
 // Cost: linear in the network.
 Graph InTwoPasses(const Graph& graph, std::span<const int> ops);

@@ -13,7 +13,7 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/hw_profiles/section_fields.h"
 
-// The engines of a profile: what each computes in one step, how fast, and the blocks it works in.
+// The engines of a profile: the work that each does in one step, its speed, and its output blocks.
 namespace tessera::hw_profiles {
 
 // The number of iterations of each loop that an engine does in one step; 1: not unrolled.
@@ -25,7 +25,7 @@ struct Unroll {
   int64_t in_channels = 1;
   int64_t kernel_rows = 1;
   int64_t kernel_columns = 1;
-  int64_t kernel_taps = 0;  // of rows and columns together, behind the two before; 0: not unrolled
+  int64_t kernel_taps = 0;  // of the kernel steps that the two above leave; 0: not unrolled
 };
 
 inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
@@ -39,7 +39,7 @@ inline constexpr auto kUnrollFields = std::to_array<Field<Unroll>>({
     {"kernel_taps", &Unroll::kernel_taps, kCounts, Presence::kOptional},
 });
 
-// The part of the loops of a sum that a step may take, in place of the one in `unroll`.
+// A second way to unroll the loops of a sum, in place of the numbers in `unroll`.
 struct OtherSums {
   int64_t in_channels = 1;
   int64_t kernel_taps = 1;
@@ -64,7 +64,7 @@ struct Throughput {
   int64_t start_cycles = 0;  // once for each operator and tile
   // depthwise: the lanes for rows, columns and channels may do outputs of any channel
   bool fold_channels = false;
-  // multiply-accumulates: for each operator the one of the two with fewer steps
+  // multiply-accumulates: each operator uses these or `unroll`, whichever takes fewer steps
   std::optional<OtherSums> other_sums = {};
   // multiply-accumulates: steps that a set of weights takes at least, however few outputs use it
   int64_t weight_steps = 0;
@@ -83,8 +83,8 @@ inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
     {"start_cycles", &Throughput::start_cycles, kCycles},
 });
 
-// The fields that an entry for this kind has: the first one describes depthwise convolutions, the
-// next four all multiply-accumulates.
+// Returns the fields that an entry for this kind has. The first field is for depthwise convolutions
+// only, the next four are for all multiply-accumulates.
 constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKind kind) {
   const std::span<const Field<Throughput>> all = kThroughputFields;
   if (kind == base::OperatorKind::kDepthwise) return all;
@@ -103,9 +103,9 @@ inline constexpr auto kHostFields = std::to_array<Field<HostSpeed>>({
     {"cycles_per_mac", &HostSpeed::cycles_per_mac, kAmounts},
 });
 
-// The blocks of a result that an engine makes one after the other, for convolutions without groups
-// and depthwise convolutions (docs/program.md, "Output blocks"). It keeps the sums of a block and
-// the part of the input that they need in a memory of its own, both twice.
+// The blocks in which an engine makes the result of a convolution without groups or of a depthwise
+// convolution, one after the other (docs/program.md, "Output blocks"). A private memory of the
+// engine holds the sums of a block and the part of the input that they need, both twice.
 struct OutputBlocks {
   int64_t rows = 1;  // at most
   int64_t columns = 1;
@@ -133,21 +133,23 @@ inline constexpr auto kOutputBlocksFields = std::to_array<Field<OutputBlocks>>({
     {"sum_bytes", &OutputBlocks::sum_bytes, kCounts},
 });
 
-// Of one operator kind on one engine: rows * columns * channels of a block in steps of the lanes
-// and of channel_step. Each is tried where a tile's block is chosen.
+// Limits the block sizes of one operator kind on one engine: rows * columns * channels of a block,
+// counted in steps of the lanes and of channel_step. The choice of a tile's block tries all of
+// them.
 inline constexpr int64_t kMostBlockSizes = int64_t{1} << 16;
 
 struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
-  // operators that run concurrently: the start of one is hidden behind those before it
+  // operators that run concurrently: those before an operator hide its start
   int outstanding = 1;
   std::optional<double> area_mm2 = {};
   // after it finishes a tile, before it begins the next one of the subgraph
   int64_t idle_cycles_between_tiles = 0;
   std::optional<OutputBlocks> blocks = {};
-  std::optional<HostSpeed> host = {};  // set: it runs what no other engine lists, and lists nothing
+  // if set, the engine runs what no other engine lists, and lists nothing itself
+  std::optional<HostSpeed> host = {};
 };
 
 inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({

@@ -125,7 +125,7 @@ struct RoleLayout {
   // fit into any memory before it (docs/program.md, "Several homes"). Only state may have the tile
   // memory in such a list, as the first home.
   std::vector<int> next_homes = {};
-  // the most bytes that a transfer or an engine asks its home for at a time; each request is a
+  // the most bytes that a transfer or an engine requests from the home at a time; each request is a
   // burst; 0: whole runs
   int64_t request_bytes = 0;
 };
@@ -246,13 +246,13 @@ inline constexpr auto kProfileTotals = std::to_array<ProfileTotal>({
 // The sums that are not 0, by key.
 std::map<std::string, double> TotalsOf(const Profile& profile);
 
-// The profile without the axes that are cut later; nullopt if it has none.
+// Returns the profile without the axes marked `later`; nullopt if there are none.
 std::optional<Profile> WithoutLaterAxes(const Profile& profile);
 
 const RoleLayout& LayoutOf(const Profile& profile, base::TensorRole role);
 
-// The memory at that position of the role's list of homes, as an index into Profile::memories; the
-// last one for a position behind the end.
+// Returns the memory at that position of the role's list of homes, as an index into
+// Profile::memories; for a position past the end, the last memory of the list.
 int HomeAt(const RoleLayout& layout, int place);
 
 // Whether the memory is a home of the role.
@@ -266,13 +266,14 @@ bool MayWriteAtHome(const Profile& profile, base::TensorRole role);
 // Whether some role has several homes.
 bool HasSeveralHomes(const Profile& profile);
 
-// The first engine with a throughput for `kind` on data of `type`, among those with the name
-// `named` if that is not empty, otherwise the host, if it has that name; the throughput of one
-// engine: the entry for that type, otherwise the general one of the kind, otherwise for a kind that
-// only moves data that of a reshape; and the host. Each is nullptr if there is none.
+// Returns the first engine with a throughput for `kind` on data of `type`, otherwise the host; only
+// engines with the name `named` if that is not empty. nullptr if there is none.
 const Engine* EngineFor(const Profile& profile, base::OperatorKind kind, base::DataType type,
                         std::string_view named = {});
+// Returns the engine's entry for the kind and this type, otherwise its general entry for the kind,
+// otherwise, for a kind that only moves data, its entry for a reshape; nullptr if there is none.
 const Throughput* ThroughputFor(const Engine& engine, base::OperatorKind kind, base::DataType type);
+// Returns the host, or nullptr.
 const Engine* HostOf(const Profile& profile);
 
 // The link between two memories, or nullptr.

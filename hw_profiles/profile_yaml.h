@@ -16,13 +16,13 @@ namespace tessera::hw_profiles {
 using Loader = std::function<base::Expected<std::string>(std::string_view name)>;
 
 // Reads a profile (docs/profile-format.md) and every profile that it extends. A key of the
-// extending file overrides; maps merge key by key. Each complaint has the position of its key, in
-// whichever file that is. `file_name` is the user's name of the text.
+// extending file overrides; maps merge key by key. Each complaint has the position of its key in
+// the file that states it. `file_name` is the user's name of the text.
 base::Expected<Profile> ReadProfile(std::string text, std::string file_name, const Loader& loader);
 
-// The profile in its file format, written as JSON: complete, with every default and without
-// `extends`, so that a plan can embed it. JSON is YAML: ReadProfile reads it back to an equal
-// profile. The bytes depend on the profile alone.
+// Returns the profile in its file format, written as JSON. It is complete, with every default and
+// without `extends`, so that a plan can embed it. JSON is YAML, so ReadProfile reads it back to an
+// equal profile. The bytes depend on the profile alone.
 std::string WriteProfileJson(const Profile& profile);
 
 }  // namespace tessera::hw_profiles

@@ -36,7 +36,7 @@ void ReadKey(const YamlNode& node, const std::string& key, Throughput& throughpu
   if (dot != std::string::npos) throughput.type = base::ParseDataType(key.substr(dot + 1));
   if (kind && (dot == std::string::npos || throughput.type)) return;
 
-  // The keys that could have been meant: kinds alone, or this kind with each data type.
+  // The keys that the user may have meant: kinds alone, or this kind with each data type.
   std::vector<std::string> written;
   if (kind) {
     for (const std::string_view type : base::DataTypeNames())
@@ -106,7 +106,7 @@ void ReadBlocks(const YamlNode& node, Engine& engine) {
   }
 }
 
-// The host lists no operators, and there is one at most.
+// Reads the host. There is at most one, and it lists no operators.
 void ReadHost(const YamlNode& node, const YamlNode& host, const Profile& profile, Engine& engine) {
   RequireFields(host, kHostFields);
   ReadFields(host, kHostFields, engine.host.emplace());

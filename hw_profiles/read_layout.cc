@@ -14,7 +14,7 @@ namespace {
 
 using base::YamlNode;
 
-// A list of names, each once.
+// Reads a list of distinct names.
 template <typename Kind>
 std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_view> names) {
   std::vector<Kind> kinds;
@@ -28,7 +28,7 @@ std::vector<Kind> ReadNames(const YamlNode& node, std::span<const std::string_vi
   return kinds;
 }
 
-// An axis is its name, or a map {axis, granularity, later}.
+// Reads the axes. Each is a name, or a map {axis, granularity, later}.
 std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
   std::vector<AxisGranularity> axes;
   for (const YamlNode& item : node.Items()) {
@@ -51,7 +51,7 @@ std::vector<AxisGranularity> ReadAxes(const YamlNode& node) {
   return axes;
 }
 
-// One memory, or a list of them in the order in which they are tried.
+// Reads one memory, or a list of memories in the order in which they are tried.
 void ReadHomes(const YamlNode& node, const Profile& profile, RoleLayout& layout) {
   if (!node.IsList()) {
     layout.home = ReadMemoryName(node, profile);

@@ -106,7 +106,7 @@ void ReadBanks(const YamlNode& node, Memory& memory) {
   }
 }
 
-// Sets of banks for kinds of rules: lists of lists of names.
+// Reads the sets of banks for kinds of rules: lists of lists of names.
 void ReadBankSets(const YamlNode& node, Memory& memory) {
   std::vector<std::string_view> names;
   for (const problem::Bank& bank : memory.banks) names.emplace_back(bank.name);

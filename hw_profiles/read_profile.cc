@@ -40,8 +40,8 @@ int ReadMemoryName(const base::YamlNode& node, const Profile& profile) {
 }
 
 // Whether the sections of a profile are consistent: every tensor can be stored in its role's home,
-// and can be moved from there to the tiles and back (docs/program.md, "What becomes of each
-// tensor").
+// and can be moved from there to the tiles and back (docs/program.md, "How each tensor is
+// held").
 //
 //     home is the tile memory      nothing is moved
 //     home elsewhere, direct       the engine reads or writes it there
@@ -116,8 +116,9 @@ void CheckHome(const YamlNode& node, const Profile& profile, TensorRole role, in
   }
 }
 
-// The content of the tile memory depends on the tiles, which are chosen after the homes. Only
-// states have a share of it that does not (docs/program.md, "Several homes").
+// Complains about the tile memory in a list of homes, except as the first home of states. The
+// content of the tile memory depends on the tiles, which are chosen after the homes; only the share
+// of states does not (docs/program.md, "Several homes").
 void CheckTileMemoryInList(const YamlNode& node, TensorRole role, bool is_first) {
   if (role != TensorRole::kState) {
     node.Complain("the tile memory is one of several homes",
@@ -185,7 +186,7 @@ std::string Resolve(const std::string& file, const std::string& name) {
   return (std::filesystem::path(file).parent_path() / name).lexically_normal().generic_string();
 }
 
-// The resolved name in `extends` of a file; empty if it extends none.
+// Returns the resolved name in `extends` of a file; empty if it extends none.
 Expected<std::string> FindParent(const YamlFile& file, const std::vector<std::string>& chain) {
   YamlReader reader(file);
   const YamlNode extends = reader.Root().Maybe("extends");
@@ -220,7 +221,7 @@ Expected<std::string> Load(const YamlFile& file, const std::string& parent, cons
   return Unexpected(reader.TakeFault());
 }
 
-// The file and all files that it extends, the extending first.
+// Reads the file and all files that it extends, each before the one that it extends.
 Expected<std::vector<YamlFile>> ReadChain(std::string text, std::string file_name,
                                           const Loader& loader) {
   std::vector<YamlFile> files;

@@ -25,7 +25,7 @@ std::vector<std::string_view> RoleNames() {
   return names;
 }
 
-// One name, or a list of names.
+// Returns the nodes of one name, or of a list of names.
 std::vector<YamlNode> OneOrMore(const YamlNode& node) {
   return node.IsList() ? node.Items() : std::vector<YamlNode>{node};
 }
@@ -75,7 +75,7 @@ Selector ReadSelector(const YamlNode& node) {
   return select;
 }
 
-// Banks of the tile memory by name, ascending.
+// Reads names of banks of the tile memory. The result is ascending.
 std::vector<int> ReadBanks(const YamlNode& node, const Profile& profile) {
   const Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   std::vector<std::string_view> names;

@@ -39,7 +39,7 @@ void RequireName(const base::YamlNode& node, const std::string& name);
 // The index of the memory that `node` names.
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
-// Whether a file says `key:` or `key: null`: a profile that extends another drops the section.
+// Whether a file states `key:` or `key: null`, by which an extending profile drops a section.
 inline bool IsDropped(const base::YamlNode& node) {
   return node && !node.IsMap() && !node.IsList() && !node.IsScalar();
 }

@@ -56,11 +56,12 @@ struct Rule {
 
 // Applies the rules to a Problem without a network: by role, size and name, and pairs by ids that
 // differ only in `@0` and `@1`. Adds them to `problem`, whose first memory is the profile's tile
-// memory. Returns, in words, the rule that cannot be applied because it selects by operator, type
-// or operand, or nullopt.
+// memory. Returns nullopt, or describes a rule that cannot be applied because it selects by
+// operator, type or operand.
 std::optional<std::string> ApplyRules(const std::vector<Rule>& rules, problem::Problem& problem);
 
-// The conditions on a buffer in the tile memory that both forms of application share.
+// Whether the buffer satisfies the selector's conditions on role and name, which apply with and
+// without a network.
 bool MatchesText(const Selector& selector, const problem::Buffer& buffer);
 
 }  // namespace tessera::hw_profiles

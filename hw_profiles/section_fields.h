@@ -37,7 +37,7 @@ enum class Presence : uint8_t {
               // out then, so that plans that were made before the field existed keep their digest
 };
 
-// A key of a section. A key without a member has a reader and a writer of its own.
+// A key of a section. A key without a member has a special reader and writer.
 template <typename Section>
 struct Field {
   std::string_view key;

@@ -15,8 +15,8 @@ namespace {
 using nlohmann::ordered_json;
 using problem::AccessKind;
 
-// The fields of a section in the order of its table. `others` has the values of the keys without a
-// member; those that are absent there are left out.
+// Returns the fields of a section in the order of its table. `others` has the values of the keys
+// without a member; keys that are absent from it are left out.
 template <typename Fields, typename Section>
 ordered_json FieldsToJson(const Fields& fields, const Section& section, ordered_json others) {
   ordered_json json = ordered_json::object();
@@ -145,7 +145,7 @@ ordered_json ToJson(const Tiling& tiling) {
                        {"in_place", NamesOf(tiling.in_place)}});
 }
 
-// One name, or a list of several.
+// Writes one name, or a list of several names.
 void PutNames(ordered_json& json, const char* key, const ordered_json& names) {
   if (!names.empty()) json[key] = names.size() == 1 ? names.front() : names;
 }

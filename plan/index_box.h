@@ -21,7 +21,7 @@ using Range = graph::ops::Extent;
 std::optional<base::Axis> MeaningOf(size_t rank, size_t axis);
 std::optional<size_t> RowAxisOf(size_t rank);
 
-// A range for each axis of a tensor. With rank 0: the one element, never empty.
+// A range for each axis of a tensor. A box of rank 0 contains the one element and is never empty.
 using Box = graph::ops::Box;
 using graph::ops::IsEmpty;
 
@@ -40,23 +40,23 @@ using ElementSet = graph::ElementReads;
 
 ElementSet AllOf(const Box& box);
 
-// The least box around them; indices outside the tensor, in its padding, do not count.
+// The least box around the elements, without indices outside the tensor (in its padding).
 Box HullOf(const ElementSet& elements, const graph::Shape& shape);
 
-// The least box around all that the operator reads of op.inputs[operand] for this part of its
-// first output; graph::ReadsOf gives the elements themselves.
+// The least box around all that the operator reads of op.inputs[operand] for this part of its first
+// output; graph::ReadsOf returns the elements themselves.
 inline Box NeedOf(const graph::Graph& graph, const graph::Operator& op, size_t operand,
                   const Box& output) {
   return graph::HullOfReads(graph, op, operand, output);
 }
 
-// The same with the shapes of all operands at hand, for loops over operands.
+// The same with the shapes of all operands as an argument, for loops over operands.
 inline Box NeedOf(const graph::Graph& graph, const graph::Operator& op,
                   const graph::ops::OperandShapes& inputs, size_t operand, const Box& output) {
   return graph::HullOfReads(graph, op, inputs, operand, output);
 }
 
-// The coordinates of the element of that row-major number.
+// The coordinates of the element with that row-major number.
 std::vector<int64_t> CoordinatesOf(int64_t number, const graph::Shape& shape);
 
 }  // namespace tessera::plan

@@ -70,8 +70,8 @@ enum class Cause : uint8_t {
   kMode,   // needs the mode that the other sets, or sets a mode that forbids the other
 };
 
-// A job waits until the first rounds of another job are over, or one round. Waits for tiles and
-// rounds that do not exist have no effect.
+// A job waits until the first rounds of another job, or one of its rounds, are over. Waits for
+// tiles and rounds that do not exist have no effect.
 struct Wait {
   int job = 0;
   int64_t tiles = 0;        // the tile of the other job is this many tiles before
@@ -109,7 +109,7 @@ struct Job {
 template <typename Number>
 struct RegionOf {
   size_t operand = 0;
-  // the buffer is filled anew: its old contents are lost, including pads and gaps
+  // the buffer is filled again: its old contents are lost, including pads and gaps
   bool fills = false;
   std::vector<Number> begin;
   std::vector<Number> extent;

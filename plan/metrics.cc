@@ -9,7 +9,7 @@
 namespace tessera::plan {
 namespace {
 
-// A profile may state so many cycles that their sum exceeds kMaxTotal.
+// Saturates at kMaxTotal, because a profile may state so many cycles that their sum exceeds it.
 void Add(int64_t& sum, int64_t more) {
   sum = base::CheckedAdd(sum, more).value_or(base::kMaxTotal);
 }

@@ -45,8 +45,8 @@ struct Metrics {
   std::string bound_by;  // "compute", or the link that takes longest; "several" if parts differ
 };
 
-// How the value of a whole follows from the values of its parts. A ratio does not: it follows from
-// the sums of its numerator and its denominator.
+// How the value of a whole follows from the values of its parts. A ratio follows from the sums of
+// its numerator and of its denominator instead.
 enum class Joining : uint8_t { kSum, kMaximum, kRatio };
 
 struct MetricField {
@@ -74,8 +74,8 @@ inline constexpr std::array<MetricField, 11> kMetricFields = {{
      Joining::kMaximum},
 }};
 
-// A metric that an objective may name. Its value is a field; that of a ratio is a field over
-// latency_cycles, or over these cycles in seconds.
+// A metric that an objective may name. Its value is a field or, for a ratio, a field divided by
+// latency_cycles, either in cycles or in seconds.
 struct Metric {
   std::string_view name = {};  // in options and files
   std::string_view title = {};
@@ -84,8 +84,8 @@ struct Metric {
   double shown_per = 1;
   std::variant<int64_t Metrics::*, double Metrics::*> value;
   Joining joining = Joining::kSum;
-  double per_second = 0;  // of ratios: not 0 for ratios over seconds, a factor for their unit
-  // of maxima over steps: the sum whose average rate they are not below
+  double per_second = 0;  // of a ratio over seconds: the factor for its unit; otherwise 0
+  // of a maximum over steps: the sum whose average rate is a lower bound of it
   int64_t Metrics::*not_below_average_of = nullptr;
   bool counts_work = false;  // a lower bound if the work of an operator is unknown
   bool is_of_front = false;  // `--pareto` compares plans in it
@@ -179,33 +179,34 @@ inline constexpr auto kRatioMetrics = SelectMetrics<Joining::kRatio>();
 
 std::vector<std::string_view> MetricNames();
 
-// nullptr if there is none of that name.
+// Returns nullptr if no metric has that name.
 const Metric* FindMetric(std::string_view name);
 
-// Whether work that is not known can only add to the metric. It adds cycles and energy, so rates
+// Whether unknown work can only increase the metric. Unknown work adds cycles and energy, so rates
 // may fall.
 bool GrowsWithWork(const Metric& metric);
 
 double ValueOf(const Metrics& metrics, const Metric& metric);
 double ValueOf(const Metrics& metrics, std::string_view metric);  // 0 if there is no such metric
 
-// The value of a ratio. A part that takes no time moves nothing and needs no energy: 0.
+// The value of a ratio. It is 0 for a part that takes no time, because such a part moves nothing
+// and needs no energy.
 double RatioOf(const Metric& ratio, double numerator, double cycles, double clock_hz);
 double NumeratorOf(const Metrics& metrics, const Metric& ratio);
 
-// By how much the numerator of a ratio exceeds the most that a limit of the ratio allows in the
-// time that the part takes. It adds up over subgraphs, and a plan keeps the limit if it is not
-// above 0.
+// The amount by which the numerator of a ratio exceeds the maximum that a limit of the ratio allows
+// in the time of the part. It adds up over subgraphs. A plan satisfies the limit if its total
+// excess is not above 0.
 double ExcessOf(const Metrics& metrics, const Metric& ratio, double limit);
 
-// A lower bound of the metric in every plan that keeps the limits (by metric name). `bounds` are
-// lower bounds of the fields. A ratio is at least the bound of its numerator over the limit of the
-// latency, and 0 without such a limit; a maximum over steps is not below the average.
+// A lower bound of the metric in every plan that satisfies the limits (by metric name). `bounds`
+// are lower bounds of the fields. A ratio is at least the bound of its numerator over the limit of
+// the latency, and 0 without such a limit. A maximum over steps is at least the average.
 double LowerBoundOf(const Metrics& bounds, const Metric& metric,
                     const std::map<std::string, double>& limits);
 
-// Joins the fields of `part` to those of `total`. A total with zero latency has no bound_by yet and
-// takes the part's. Sums end at base::kMaxTotal.
+// Joins the fields of `part` to those of `total`. A total with zero latency gets the part's
+// bound_by. Sums end at base::kMaxTotal.
 void Accumulate(Metrics& total, const Metrics& part);
 
 }  // namespace tessera::plan

@@ -84,8 +84,7 @@ std::vector<std::string> DescribeProof(const Plan& plan) {
         fmt::format("no plan scores below {:.10g}; this one is at most {:.1f} % above the best",
                     plan.bound, 100 * (plan.score / plan.bound - 1)));
   }
-  // Parts that left out the same share a sentence.
-  // the omission, and the names of the parts
+  // Parts with the same omission share a sentence: the omission, and the names of the parts.
   std::vector<std::pair<std::string, std::string>> left_out;
   for (const ScopePart& part : kScopeParts) {
     const std::string& what = plan.scope.*part.left_out;
@@ -115,8 +114,8 @@ bool IsKnownValue(const graph::Graph& network, const Objective& objective) {
 
 namespace {
 
-// Whether the true value may exceed the value that counts the known work only. Operators of unknown
-// work add cycles and energy, and move bytes that are known; so bytes per cycle only fall.
+// Whether the true value may exceed the value of the known work alone. Operators of unknown work
+// add cycles and energy, but the bytes that they move are known, so bytes per cycle only fall.
 bool MayExceedTheKnown(const Metric& metric) {
   if (metric.joining != Joining::kRatio) return GrowsWithWork(metric);
   return std::any_of(kSummedMetrics.begin(), kSummedMetrics.end(), [&](const Metric* sum) {
@@ -124,7 +123,7 @@ bool MayExceedTheKnown(const Metric& metric) {
   });
 }
 
-// "latency, power": the limits that a plan may exceed although its known work keeps them.
+// The limits that a plan may exceed although its known work satisfies them: "latency, power".
 std::string UncertainLimits(const Objective& objective) {
   std::vector<std::string_view> names;
   for (const auto& [name, limit] : objective.limits) {

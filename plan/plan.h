@@ -20,7 +20,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// The user's requirements on a plan, besides that it fits (docs/constraints.md).
+// A plan, and the user's further requirements on it (docs/constraints.md).
 namespace tessera::plan {
 
 // How a subgraph must run; unset fields are free.
@@ -30,7 +30,7 @@ struct TileConfigConstraint {
   std::optional<bool> in_place;
   std::optional<hw_profiles::HaloStorage> halo;
   std::optional<bool> serialized = {};
-  std::map<std::string, int64_t> addresses;  // of buffers, by their names in plan.json behind "s0/"
+  std::map<std::string, int64_t> addresses;  // of buffers, by their names in plan.json after "s0/"
   friend bool operator==(const TileConfigConstraint&, const TileConfigConstraint&) = default;
 };
 
@@ -94,11 +94,11 @@ struct Subgraph {
   bool in_place = false;
   hw_profiles::HaloStorage halo = hw_profiles::HaloStorage::kRecompute;
   int64_t k_extent = 0;  // of one slice if weights come in K slices; 0: the profile's granularity
-  // transfers have steps of their own although the profile double-buffers
+  // transfers have separate steps although the profile double-buffers
   bool serialized = false;
-  // Each constant that is loaded once is cut into so many equal parts along its first axis. Part i
-  // arrives while the subgraph runs that comes prefetch[i] earlier; 0: when this one begins. Never
-  // ascending. Empty: all arrive when this one begins.
+  // Each constant that is loaded once is cut into prefetch.size() equal parts along its first axis.
+  // Part i arrives while the subgraph prefetch[i] positions earlier runs, or when this one begins
+  // if prefetch[i] is 0. The values never ascend. Empty: all constants arrive when this one begins.
   std::vector<int> prefetch = {};
   bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;
@@ -129,7 +129,7 @@ enum class OffChip : uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kOffChipNames = {"whole", "paper", "tile-aware"};
 
-// How a plan was produced: everything that determines the answer besides network, profile,
+// How a plan was produced: everything that determines the answer apart from network, profile,
 // objective, constraints and seed, so that the plan can be reproduced.
 struct Run {
   bool searched = false;  // false: the partition was given, and only engines and budget were used

@@ -47,8 +47,8 @@ struct Activity {
   int64_t bytes = 0;  // of the whole transfer; 0 for kCompute and kCopy
 };
 
-// Tiles [first, first + count) that are omitted, from the begin of their first slot to the end of
-// their last.
+// Tiles [first, first + count) that are omitted, from the beginning of their first slot to the end
+// of their last.
 struct Omission {
   int64_t first = 0;
   int64_t count = 0;

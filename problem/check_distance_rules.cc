@@ -73,7 +73,7 @@ extern const RuleCheck kDistanceCheck = {
     .divisor = [](const Problem&, const Rule& rule) { return rule.requirement.distance; },
 };
 
-// Rounding must clear only bits in which both offsets agree: it must be to a power of two that
+// Rounding must clear only bits in which both offsets agree, so it must be to a power of two that
 // divides the distance.
 extern const RuleCheck kXorDistanceCheck = {
     .can_hold = CanFlip,

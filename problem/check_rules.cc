@@ -94,7 +94,7 @@ class RuleChecks {
     return place;
   }
 
-  // Pairs that are compared with each other are compared with the first to which the rule applies.
+  // If the kind compares pairs, each pair is compared with the first one to which the rule applies.
   void CheckItems(const Rule& rule) {
     const RuleCheck& check = CheckOf(rule.requirement.kind);
     std::optional<std::array<KnownPlace, 2>> other;
@@ -115,8 +115,8 @@ class RuleChecks {
     return BufferAt(i).memory == 0 ? capacity_ : MemoryOf(i).capacity;
   }
 
-  // Finds buffers that touch a guard: every guarded buffer is extended by its guard. Two buffers
-  // may meet in their guards alone.
+  // Finds buffers that touch a guard: every guarded buffer is extended by its guard. The guards of
+  // two buffers may overlap each other.
   void CheckNeighbours(const Rule& rule) {
     Problem grown = problem_;
     std::vector<Bytes> offsets = offsets_;

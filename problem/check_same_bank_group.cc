@@ -43,7 +43,7 @@ std::string NameOf(const KnownItem& item, int bank) {
   return name.empty() ? fmt::format("bank {}", bank) : "'" + name + "'";
 }
 
-// A bank in no group; otherwise two banks of different groups.
+// Names a bank that is in no group, otherwise two banks of different groups.
 std::string FaultOfGroups(const KnownItem& item) {
   const std::vector<int> touched = Touched(item);
   const std::string_view touch = item.second.touched.empty() ? "touches" : "touch";

@@ -8,8 +8,8 @@
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/rule_definition.h"
 
-// All banks that a pair of buffers touches lie in one of their memory's bank groups; so do those of
-// a set if each two of its buffers keep the rule.
+// All banks that a pair of buffers touches lie in one of their memory's bank groups. If each two
+// buffers of a set keep the rule, all banks that the set touches lie in one group too.
 //
 // A bank in no group must not be touched. Two banks of different groups must not both be touched,
 // neither by one of the buffers nor one by each (OneBankSet):
@@ -19,8 +19,8 @@
 //             [=== a ===]                    between them in no group: single buffers need a clause
 //                                            for each pair of neighbours only
 //
-// The items of a set are its buffers and its pairs: a pair then needs only what concerns both.
-// Cost: linear in the number of banks.
+// The items of a set are its buffers and its pairs, so a pair only needs the restrictions that
+// concern both buffers. Cost: linear in the number of banks.
 namespace tessera::problem {
 namespace {
 

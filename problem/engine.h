@@ -13,7 +13,7 @@
 
 namespace tessera::problem {
 
-// A question for an allocation with a peak as low as an engine can find.
+// A query for an allocation whose peak is as low as an engine can make it.
 struct PeakQuery {
   size_t candidate = 0;
   Bytes target = 0;                   // of memories[0]: a peak that is low enough ends the search
@@ -41,21 +41,21 @@ class Session {
   virtual Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                        const base::Stop& stop) = 0;
 
-  // The same decision, with an allocation whose costs (problem/problem.h) are as low as the engine
-  // can find. kFeasible comes with Result::cost and Result::least_cost, which are equal if no
-  // allocation is cheaper. An engine that does not minimise costs returns kUnsupported for all
-  // costs, as this default does. An engine that refutes nothing may search without end for a first
-  // placement if it has neither a budget nor a stop, here as in Solve.
+  // Decides the same, and returns an allocation whose costs (problem/problem.h) are as low as the
+  // engine can make them. A kFeasible result has Result::cost and Result::least_cost, which are
+  // equal if no allocation is cheaper. An engine that does not minimise costs returns kUnsupported,
+  // as this default does. Without budget and stop, an engine that does not refute may search
+  // forever for a first placement; the same holds for Solve.
   virtual Result Minimise(size_t candidate, Bytes capacity, const base::Budget& budget,
                           const base::Stop& stop);
 
   // Lowers the peak until it meets the target or the work ends, and returns the best allocation
-  // found so far as kFeasible, or kUnknown. A later call continues. An engine without Strands()
-  // returns kUnsupported, as this default does.
+  // found so far as kFeasible, or kUnknown if it found none. A later call continues. An engine
+  // without Strands() returns kUnsupported, as this default does.
   virtual Result LowerPeak(const PeakQuery& query, const base::Budget& budget,
                            const base::Stop& stop);
 
-  // A one-line description of the formulation for the user, such as the size of a formula. Empty if
+  // Returns one line about the formulation for the user, such as the size of a formula; empty if
   // there is nothing to report.
   virtual std::string Describe() const { return {}; }
 };
@@ -70,12 +70,13 @@ class Engine {
 
   virtual std::string_view Name() const = 0;
 
-  // Whether the engine also searches for proofs of infeasibility. An engine that does not may never
-  // terminate alone; it helps others to find placements.
+  // Whether the engine also searches for proofs of infeasibility. An engine without such a search
+  // may never terminate alone; it helps other engines to find placements.
   virtual bool Refutes() const { return true; }
 
-  // How many sessions should work side by side on LowerPeak, each as a strand of its own; 0 if the
-  // engine does not lower peaks. An engine that does is made for Problems too large for others.
+  // Returns how many sessions should work on LowerPeak in parallel, each as a different strand; 0
+  // if the engine does not lower peaks. An engine that lowers peaks is made for Problems that are
+  // too large for other engines.
   virtual size_t Strands() const { return 0; }
 
   // Opens a session. `problem` and `ladder` (may be null) must outlive it. The Problem is well

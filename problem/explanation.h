@@ -49,7 +49,7 @@ enum class ChangeKind : uint8_t {
   // alignment of the buffer or memory of `condition` reduced to `amount`; with kBuffer, of all
   // buffers to 1
   kAlignment,
-  kBank,       // one more bank behind the memory: a copy of bank `condition.item`
+  kBank,       // one more bank after the memory's end: a copy of bank `condition.item`
   kFreeBank,   // the same, `amount` bytes long, and every mode allows every access to it
   kPorts,      // `amount` more ports of each limited kind in the bank
   kDrop,       // without the condition
@@ -81,19 +81,19 @@ struct Explanation {
 // The text of an explanation, with the names of the Problem. `capacity` is the capacity of
 // memories[0] that was decided. Conditions and changes refer to `problem`.
 
-// "'weights' is read at step 0", without a final stop.
+// Returns the condition as a clause without a full stop: "'weights' is read at step 0".
 std::string Describe(const Problem& problem, const Condition& condition, Bytes capacity);
 
-// The text after "it would fit ": "with 32 bytes more in 'sram', 96 in all".
+// Returns the text that follows "it would fit ": "with 32 bytes more in 'sram', 96 in all".
 std::string Describe(const Problem& problem, const Change& change, Bytes capacity);
 
-// The whole conflict in one sentence: "'x', 'y' and 'z' live together at step 7 and need 96 bytes;
-// 'sram' holds 64".
+// Returns the whole conflict in one sentence: "'x', 'y' and 'z' live together at step 7 and need 96
+// bytes; 'sram' holds 64".
 std::string Summarize(const Problem& problem, const Explanation& explanation, Bytes capacity);
 
-// The whole text, one line per item: the summary, the conditions, whether they are minimal, and the
-// changes. A list longer than kMostListed ends with the count of the omitted items. Members of
-// lists are indented by two.
+// Returns the whole text, one line per item: the summary, the conditions, whether they are minimal,
+// and the changes. A list longer than kMostListed ends with the count of the omitted items. Members
+// of lists are indented by two.
 std::vector<std::string> Sentences(const Problem& problem, const Explanation& explanation,
                                    Bytes capacity);
 
@@ -101,17 +101,18 @@ inline constexpr size_t kMostListed = 24;
 
 // Parts of sentences, with the names of a Problem. Internal to this module.
 
-// "'a'"
+// Returns the name in single quotes: "'a'".
 std::string Quote(std::string_view name);
 
-// "a", "a and b", "a, b and c"; after twelve "and 7 more".
+// Joins the words: "a", "a and b", "a, b and c"; after twelve words "and 7 more".
 std::string Enumerate(const std::vector<std::string>& words);
 
-// "1 byte", "2 bytes"
+// Returns the number with its noun: "1 byte", "2 bytes".
 std::string Count(int64_t number, std::string_view thing);
 
-// The quoted name; kind and number if there is no name.
+// Returns the quoted id of the buffer.
 std::string NameOfBuffer(const Problem& problem, int buffer);
+// Each returns the quoted name, or kind and number if there is no name: "memory 1".
 std::string NameOfMemory(const Problem& problem, int memory);
 std::string NameOfBank(const Problem& problem, int memory, int bank);
 std::string NameOfMode(const Problem& problem, int memory, int mode);

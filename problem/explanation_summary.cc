@@ -74,7 +74,8 @@ class Summary {
     return memory;
   }
 
-  // A buffer that is larger than every bank and must lie inside one, if this is the whole conflict.
+  // Describes a buffer that is larger than every bank and must lie inside one, if this is the whole
+  // conflict.
   std::optional<std::string> OfTooLarge(const Explanation& explanation) const {
     const std::vector<Condition>& conditions = explanation.conditions;
     if (conditions.size() != 2 || conditions[1].kind != ConditionKind::kBanks) return std::nullopt;
@@ -99,7 +100,8 @@ class Summary {
                        [](const Condition& each) { return each.kind == ConditionKind::kCapacity; });
   }
 
-  // Too many bytes for the capacity: at one step or, if no step exceeds it alone, over all steps.
+  // Describes too many bytes for the capacity: at one step or, if no single step exceeds it, over
+  // all steps.
   std::string OfRoom(const Explanation& explanation, int memory,
                      const std::vector<std::string>& names) const {
     Bytes reserved = 0;

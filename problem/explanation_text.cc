@@ -127,7 +127,7 @@ class Wording {
   std::string BankName(int memory, int bank) const { return NameOfBank(problem_, memory, bank); }
   std::string ModeName(int memory, int mode) const { return NameOfMode(problem_, memory, mode); }
 
-  // A bank that is added is in none of the sets of others.
+  // An added bank forms a separate set in each list of sets.
   static std::string InOwnSets(const Memory& memory) {
     std::string text;
     for (const auto& [key, sets] : memory.bank_sets)

@@ -11,8 +11,8 @@
 
 namespace tessera::problem {
 
-// The replacement of a buffer that a choice leaves out (docs/choose.md): other bytes for the same
-// steps, fewer of them in the same memory, or so many in another one.
+// The replacement of a buffer that a choice leaves out (docs/choose.md). It lives at the same steps
+// as the buffer, with fewer bytes in the same memory or with any number of bytes in another memory.
 struct Fallback {
   Bytes size = 1;
   int memory = 0;
@@ -21,15 +21,17 @@ struct Fallback {
   friend bool operator==(const Fallback&, const Fallback&) = default;
 };
 
-// By buffer; empty if no buffer has one.
+// The fallback of each buffer; the list is empty if no buffer has one.
 using Fallbacks = std::vector<std::optional<Fallback>>;
 
-// The fallback as a buffer: the id, steps, accesses and alignment of `buffer`, and nothing else.
+// Returns the fallback as a buffer: id, name, role, lifespans, accesses and alignment are those of
+// `buffer`, size and memory those of the fallback.
 Buffer StandInFor(const Buffer& buffer, const Fallback& fallback);
 
-// Why the fallbacks are meaningless, or nullopt: a buffer without a value, a fallback that is worth
-// more or takes no less of the same memory, numbers out of range. `problem` is well formed. The
-// diagnostic carries a JSON pointer into the Problem's JSON form.
+// Returns the first fault, or nullopt. Faults are a fallback of a buffer without a value, a
+// fallback that is worth more than its buffer or is no smaller in the same memory, and numbers out
+// of range. `problem` is well formed. The diagnostic has a JSON pointer into the Problem's JSON
+// form.
 std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem, const Fallbacks& fallbacks);
 
 }  // namespace tessera::problem

@@ -16,7 +16,7 @@ Spread SpreadOf(std::vector<int64_t>& values) {
   return {values.front(), values[values.size() / 2], values.back()};
 }
 
-// A birth or a death. At one step deaths come first, as lives are half-open.
+// A birth or a death. At one step deaths come first, because lives are half-open.
 struct LifeEvent {
   Step step;
   bool is_birth;
@@ -140,8 +140,8 @@ Elementary ElementaryCaseOf(const Problem& problem, const Figures& figures) {
   return figures.distinct_sizes == 1 ? Elementary::kOneSize : Elementary::kNo;
 }
 
-// Every buffer takes its time. What takes long is a core of more buffers than fit into one section:
-// one section alone is a stack, but several that share most of their buffers must agree.
+// Every buffer costs some time. A core of more buffers than live in one section costs much more:
+// one section alone is a stack, but several sections that share most of their buffers must agree.
 double PredictedHardness(const Problem& problem, const Figures& figures) {
   static constexpr double kBuffersPerMs = 200, kEntanglementPerRoot = 250, kMost = 6;
   double milliseconds = static_cast<double>(figures.buffers) / kBuffersPerMs;

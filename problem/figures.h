@@ -7,7 +7,7 @@
 
 #include "tessera/problem/problem.h"
 
-// Figures about the buffers of one memory that say how large and how tight an instance is.
+// Figures about the buffers of one memory that measure how large and how tight an instance is.
 namespace tessera::problem {
 
 struct Spread {
@@ -17,8 +17,8 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
-// Time is divided into sections at births and deaths; in a section the same buffers live. The
-// maximal sections are those whose buffers all live in no adjacent one.
+// Births and deaths divide time into sections; in a section the set of live buffers does not
+// change. A section is maximal if no adjacent section contains all of its buffers.
 struct Figures {
   int64_t buffers = 0;
   int64_t steps = 0;  // at which a buffer lives
@@ -30,7 +30,7 @@ struct Figures {
   int64_t pairs = 0;           // of lifespans that share a step
   double density = 0;          // pairs, as a share of all pairs of buffers
   int64_t sections = 0;        // maximal ones
-  int64_t parts = 0;           // that no buffer connects in time
+  int64_t parts = 0;           // stretches of time that no buffer connects
   int64_t tight_sections = 0;  // maximal ones with at least kTight of the load
   int64_t core = 0;            // buffers that live in a tight section
   Spread sizes;
@@ -40,8 +40,8 @@ struct Figures {
   int64_t fixed = 0;    // buffers with fixed offsets
   int64_t holed = 0;    // buffers with gaps in their lives
   int64_t relations = 0;
-  int64_t rules = 0;
-  int64_t costs = 0;
+  int64_t rules = 0;  // of the whole problem
+  int64_t costs = 0;  // of the whole problem
 
   static constexpr double kTight = 0.95;
 };
@@ -49,7 +49,7 @@ struct Figures {
 // Cost: O(n log n).
 Figures FiguresOf(const Problem& problem, int memory);
 
-// The instances for which a placement at the load is made at once.
+// The kinds of instances for which a placement at the load needs no search.
 enum class Elementary : uint8_t {
   kNo,
   kDisjoint,  // never two buffers at a time
@@ -57,10 +57,10 @@ enum class Elementary : uint8_t {
 };
 Elementary ElementaryCaseOf(const Problem& problem, const Figures& figures);
 
-// A guess of how much work the least peak and its proof are: the decimal logarithm of 1 plus the
-// milliseconds of processor time, at most 6. It was fitted to the families of problem/generate
-// (docs/generate.md), and sees no relations, rules, costs or fixed offsets. It is no bound of any
-// kind.
+// Estimates the work for the least peak and its proof: the decimal logarithm of 1 plus the
+// milliseconds of processor time, at most 6. The estimate was fitted to the families of
+// problem/generate (docs/generate.md) and does not model relations, rules, costs and fixed offsets.
+// It is not a bound.
 double PredictedHardness(const Problem& problem, const Figures& figures);
 
 }  // namespace tessera::problem

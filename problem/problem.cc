@@ -56,8 +56,8 @@ size_t ItemCount(const Rule& rule) {
   return buffers + rule.pairs.size() + (IsOnSet(rule) ? buffers * (buffers - 1) / 2 : 0);
 }
 
-// The pairs of a set are (0, 1), (0, 2), (1, 2), (0, 3), ...: before those with `upper` as their
-// second buffer there are upper (upper - 1) / 2.
+// The pairs of a set are (0, 1), (0, 2), (1, 2), (0, 3), ...; upper (upper - 1) / 2 of them precede
+// those whose second buffer is `upper`.
 RuleItem ItemAt(const Rule& rule, size_t number) {
   if (number < rule.buffers.size()) return {rule.buffers[number]};
   number -= rule.buffers.size();

@@ -20,7 +20,7 @@ namespace tessera::problem {
 
 struct Problem;
 
-// Both ends are included.
+// A range of sizes; both ends are included.
 struct SizeRange {
   Bytes least = 1;
   Bytes most = base::kMaxTotal;
@@ -29,9 +29,9 @@ struct SizeRange {
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
-// Restrictions that a user states as data: "every weight buffer starts at a multiple of 64", "ping
+// A restriction that a user states as data: "every weight buffer starts at a multiple of 64", "ping
 // and pong differ in address bit 15". A profile selects buffers by role, kind, type, size or name.
-// Here the selection has been resolved to indices; the name is kept for reasons.
+// Here the selection is already resolved to indices; the name is kept for messages.
 struct Rule {
   std::string name;  // for people; may repeat, may be empty
   Requirement requirement;
@@ -56,33 +56,34 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-// The subject of a rule: one of its buffers, or one of its pairs. A rule on a set has its buffers
-// as items, then each two of them.
+// The subject of a rule: one of its buffers, or one of its pairs. The items of a rule on a set are
+// its buffers, followed by each pair of them.
 struct RuleItem {
   int first = 0;
   int second = -1;  // of a pair
   bool IsPair() const { return second >= 0; }
 };
 
-// Whether the rule is about its buffers as a set, an item of the rule by its number, all items in
-// order, and whether it applies to an item under the problem's sizes.
+// Whether the rule is about its buffers as a set.
 bool IsOnSet(const Rule& rule);
+// The items of the rule: how many it has, one of them by its number, and all of them in order.
 size_t ItemCount(const Rule& rule);
 RuleItem ItemAt(const Rule& rule, size_t number);
 std::vector<RuleItem> ItemsOf(const Rule& rule);
+// Whether the rule applies to the item under the problem's sizes.
 bool AppliesTo(const Rule& rule, const RuleItem& item, const Problem& problem);
 
-// For each buffer the widest guard of all rules under the problem's sizes; empty if no rule has a
-// guard.
+// Returns for each buffer the widest guard of all rules that apply under the problem's sizes; empty
+// if no rule has a guard.
 std::vector<Guard> GuardsOf(const Problem& problem);
 
-// The name of the rule in reasons: "rule 'weights aligned'", or "a rule of kind offset".
+// Returns the name of the rule for messages: "rule 'weights aligned'", or "a rule of kind offset".
 std::string Describe(const Rule& rule);
 
 struct Problem;
 struct Allocation;
 
-// Words that stand for the values of an enumeration in every file format, in their order.
+// The words for the values of an enumeration in every file format, in the order of the values.
 inline constexpr std::array<std::string_view, 2> kCostWords = {"reuse", "mode_switch"};
 inline constexpr std::array<std::string_view, 2> kAccessWords = {"read", "write"};
 inline constexpr std::array<std::string_view, 3> kSpanWords = {"any", "contiguous", "single"};
@@ -99,7 +100,7 @@ enum class CostKind : uint8_t {
 struct Cost {
   std::string name;  // for people; may be empty
   CostKind kind = CostKind::kReuse;
-  int64_t weight = 1;  // >= 1; for kModeSwitch, of each switch
+  int64_t weight = 1;  // >= 0; for kModeSwitch, of each switch
   int first = 0;       // kReuse: buffers of one memory
   int second = 0;
   int memory = 0;  // kModeSwitch: a memory with modes
@@ -122,8 +123,8 @@ struct Lifespan {
 
 enum class AccessKind : uint8_t { kRead, kWrite };
 
-// An engine touches the buffer at one step. The engine's name is free ("pe", "dma"); empty means an
-// unnamed engine.
+// An access of an engine to the buffer at one step. The engine's name is free ("pe", "dma"); an
+// empty name means an unnamed engine.
 struct Access {
   Step step = 0;
   std::string engine;
@@ -151,8 +152,8 @@ struct Buffer {
   std::vector<int> allowed_banks;  // indices into the memory's banks, ascending; empty: all
   std::optional<Bytes> offset;     // fixed by the user
   std::optional<Bytes> hint;       // tried first, never a constraint
-  // The value of placing it, >= 0, where a choice of buffers is asked for (search/choose); without
-  // a value it must be placed. All other questions are about all buffers, and ignore values.
+  // The value of placing the buffer, >= 0, for a choice of buffers (search/choose); a buffer
+  // without a value must be placed. All other queries place all buffers and ignore values.
   std::optional<int64_t> value;
   std::vector<Access> accesses;  // each at a step at which the buffer lives
   // the user's own keys with their JSON text, returned untouched
@@ -212,12 +213,13 @@ struct Memory {
   // Ordered pairs of modes that may follow each other from one step to the next. Staying in a mode
   // is always allowed. nullopt: any mode may follow any other.
   std::optional<std::vector<std::pair<int, int>>> transitions;
-  // By key (RuleTraits::bank_sets): what kinds of rules need to know about the banks.
+  // The sets of banks that kinds of rules refer to, by key (RuleTraits::bank_sets).
   std::map<std::string, BankSets, std::less<>> bank_sets = {};
 };
 
-// Rules may cost the square of the banks that a memory lists under one key.
+// The most banks that a memory may list under one key; the cost of a rule may grow with the square.
 inline constexpr size_t kMostBanksInSets = 64;
+// The number of banks in all sets.
 size_t BanksIn(const BankSets& sets);
 
 // The sets under that key; none if the memory does not list them.

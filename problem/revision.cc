@@ -66,7 +66,8 @@ class Fates {
   base::Diagnostic fault_;
 };
 
-// Moves indices of buffers to those of the revised problem. What names a removed one goes.
+// Changes indices of buffers to those of the revised problem. Relations, costs and parts of rules
+// that name a removed buffer are removed.
 void Renumber(const std::vector<int>& now, Problem& problem) {
   const auto number = [&now](int buffer) { return now[static_cast<size_t>(buffer)]; };
   const auto is_gone = [&number](int buffer) { return number(buffer) < 0; };

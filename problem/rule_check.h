@@ -10,10 +10,11 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/problem.h"
 
-// The definitions of rules for the validator and the checker of certificates: for each kind,
-// whether what is known of the places of an item can agree with the rule. For an allocation
-// everything is known. For an axiom of a proof it is what the axiom's literals leave open. Written
-// from the meanings in rule_kind.h; shares nothing with the definitions for engines.
+// The definitions of rules for the validator and the checker of certificates. For each kind they
+// decide whether the known facts about the places of an item can agree with the rule. For an
+// allocation every place is known; for an axiom of a proof, the axiom's literals restrict the
+// places. The definitions are written from the meanings in rule_kind.h and share nothing with those
+// for engines.
 namespace tessera::problem {
 
 // The known facts about the place of a buffer: its offset is a multiple of `stride` in [least,
@@ -38,13 +39,14 @@ struct KnownItem {
 };
 
 struct RuleCheck {
-  // Whether some place of the item may agree with the rule. True where more than 2^16 offsets would
-  // have to be tried; exact for a known place. For a guard: with the memory alone.
+  // Whether some place of the item may agree with the rule. True if more than 2^16 offsets would
+  // have to be tried; exact for a known place. Of a guard only the bounds and reserved ranges of
+  // the memory are checked.
   bool (*can_hold)(const KnownItem& item) = nullptr;
-  // The fault of known places for which the above is false: "crosses a multiple of 64".
+  // Describes the fault of known places for which `can_hold` is false: "crosses a multiple of 64".
   std::string (*fault)(const KnownItem& item) = nullptr;
-  // The number that offsets may be rounded down to multiples of, and their sizes and alignments
-  // too, without breaking the rule; 0: any. Null: only 1.
+  // Returns a number that the granularity (axiom_checker.h) must divide, so that rounding offsets
+  // down does not break the rule; 0 if every granularity is safe. Null: only 1 is safe.
   Bytes (*divisor)(const Problem& problem, const Rule& rule) = nullptr;
   bool compares_pairs = false;  // with each other: `can_hold` needs `other`
 };
@@ -66,7 +68,7 @@ bool HasOffset(const KnownPlace& place, Accepts accepts) {
   return false;
 }
 
-// Whether some multiple of the place's stride in its range has the residue.
+// Whether some multiple of the place's stride in its range has this residue modulo `multiple`.
 bool HasResidue(const KnownPlace& place, Bytes multiple, Bytes residue);
 
 // The least residue that is not negative.

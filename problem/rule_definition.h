@@ -11,8 +11,8 @@
 
 // The definitions of rules for engines, formulations and explanations. A kind of rule reduces each
 // of its items, a buffer or a pair, to restrictions of a few forms. The code that decides or
-// encodes Problems handles these forms, and no kinds. The validator and the checker of certificates
-// share none of this (rule_check.h).
+// encodes Problems handles only these forms. The validator and the checker of certificates do not
+// use them (rule_check.h).
 //
 //     kind                 restrictions on one item
 //     offset m, r          Remainder m, r..r
@@ -52,19 +52,20 @@ struct Margins {
   friend bool operator==(const Margins&, const Margins&) = default;
 };
 
-// At least one of the statements is true: the buffer touches the bank, or it does not.
+// The buffer touches the bank, or it does not touch it.
 struct BankLiteral {
   int buffer = 0;
   int bank = 0;
   bool touches = false;
   friend bool operator==(const BankLiteral&, const BankLiteral&) = default;
 };
+// At least one of the literals is true.
 struct BankClause {
   std::vector<BankLiteral> any;
   friend bool operator==(const BankClause&, const BankClause&) = default;
 };
 
-// The two touch banks of no two of these sets, which are disjoint. Banks in none are not
+// The two buffers touch banks of at most one of these disjoint sets. Banks in no set are not
 // restricted.
 struct OneBankSet {
   int first = 0;
@@ -105,11 +106,11 @@ struct CommonDistance {
   friend bool operator==(const CommonDistance&, const CommonDistance&) = default;
 };
 
-// Of relations, those between sets of banks.
+// A Relation here is kSameBank or kDifferentBank.
 using Restriction = std::variant<Remainder, Inside, Margins, BankClause, OneBankSet, Relation,
                                  ModularDistance, FixedDistance, FlippedBits, CommonDistance>;
 
-// An item of a rule, at sizes that the rule is about.
+// An item of a rule, and the size of its first buffer.
 struct RuleSubject {
   const Problem& problem;
   const Rule& rule;
@@ -125,13 +126,14 @@ struct RuleSubject {
 struct RuleDefinition {
   // The requirement of the rule on its items: "in no bank but 'b0'".
   std::string (*words)(const Problem& problem, const Rule& rule) = nullptr;
-  // All of them together are the rule for this item.
+  // Returns the restrictions that together are equivalent to the rule for this item.
   std::vector<Restriction> (*restrictions)(const RuleSubject& subject) = nullptr;
 };
 
 const RuleDefinition& DefinitionOf(RequirementKind kind);
 
-// The restrictions on one item if its first buffer has this size, whether or not the rule applies.
+// Returns the restrictions on one item whose first buffer has this size, even if the rule does not
+// apply to it.
 std::vector<Restriction> RestrictionsOn(const Problem& problem, const Rule& rule,
                                         const RuleItem& item, Bytes size);
 
@@ -141,8 +143,8 @@ std::optional<std::vector<Restriction>> CommonRestrictionsOn(const Problem& prob
                                                              const Rule& rule, const RuleItem& item,
                                                              std::vector<Bytes> sizes);
 
-// Whether a placement that keeps the restriction may break it when buffers shrink at their offsets:
-// one of them must touch a bank.
+// Whether buffers that shrink at their offsets may break the restriction, because one of them must
+// touch a bank.
 bool MayBreakByShrinking(const Restriction& restriction);
 
 }  // namespace tessera::problem

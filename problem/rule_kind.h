@@ -59,7 +59,7 @@ struct RequirementField {
   std::string_view key;
   Member member;
   Bytes least = 0;                      // of a number
-  bool optional = false;                // a number that is 0 where it is absent
+  bool optional = false;                // a number that is 0 if it is absent
   Bytes Requirement::*below = nullptr;  // a number that is less than this one
   std::string_view called = {};         // in messages; empty: as its key
 };
@@ -80,13 +80,14 @@ inline constexpr RequirementField kGuardFields[] = {
 struct RuleTraits {
   std::string_view name;  // in every file format
   bool pairwise = false;  // about pairs of buffers, not about single buffers
-  // A rule may name buffers instead of pairs. It is then about each of them and each two of them.
+  // A rule may name buffers instead of pairs. It then applies to each of them and to each pair of
+  // them.
   bool sets = false;
   std::span<const RequirementField> fields = {};
   // `before` and `after` bytes around each buffer stay free: see Guard.
   bool guards = false;
-  // The key under which a memory lists the sets of its banks that rules of this kind speak of:
-  // disjoint sets, each of at least one bank. Empty: none.
+  // The key under which a memory lists the sets of banks that rules of this kind refer to: disjoint
+  // sets, none of them empty. An empty key means that the kind uses no sets.
   std::string_view bank_sets = {};
 };
 
@@ -105,8 +106,8 @@ struct RuleTraits {
 //     guard              `before` and `after` bytes around the buffer are free: see Guard
 //     common_delta       offset(second) - offset(first) is the same for every pair; its value is
 //                        free
-//     same_bank_group    one of the memory's bank groups has all banks that the two touch; of a
-//                        set of buffers, each two
+//     same_bank_group    one of the memory's bank groups contains all banks that the two buffers
+//                        touch; for a set of buffers this holds for each two of them
 // clang-format off
 #define TESSERA_RULE_KINDS(KIND)                                                                  \
   KIND(Offset, .name = "offset", .fields = kResidueFields)                                        \
@@ -131,7 +132,7 @@ enum class RequirementKind : uint8_t {
 #undef TESSERA_ENUMERATOR
 };
 
-// In the order of RequirementKind.
+// The traits of all kinds, in the order of RequirementKind.
 inline constexpr auto kRuleTraits = std::to_array<RuleTraits>({
 #define TESSERA_TRAITS(code, ...) {__VA_ARGS__},
     TESSERA_RULE_KINDS(TESSERA_TRAITS)

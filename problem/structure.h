@@ -9,15 +9,15 @@
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"
 
-// Properties of a Problem that engines and formulations derive alike. The validator and the checker
-// of certificates share none of this.
+// Properties of a Problem that both engines and formulations use. The validator and the checker of
+// certificates do not use them.
 namespace tessera::problem {
 
-// Whether an access is allowed in a bank in this state that is not off.
+// Whether the access is allowed in a bank in this state. The bank must not be off.
 bool Permits(const BankMode& bank, const Access& access);
 
 // Whether a live buffer may lie in a bank in this state at the step: the bank is not off, and
-// permits what accesses the buffer there.
+// permits all accesses to the buffer at that step.
 bool Serves(const BankMode& bank, const Buffer& buffer, Step step);
 
 // Ascending: the steps at which the mode of its memory matters to the buffer. These are the steps
@@ -31,13 +31,13 @@ bool HasPorts(const Memory& memory);
 // Whether spans and allowed banks restrict the positions of the buffer.
 bool BanksNarrow(const Problem& problem, const Buffer& buffer);
 
-// A mode of the memory in which every access of the Problem is allowed in every bank and no bank is
-// off; staying in this mode is then always valid. nullopt if there is none. The memory must have
-// modes.
+// Returns a mode of the memory in which every access of the Problem is allowed in every bank and no
+// bank is off; staying in this mode is then always valid. nullopt if there is none. The memory must
+// have modes.
 std::optional<int> FindPermissiveMode(const Problem& problem, int memory);
 
-// The permissive mode of each memory at every step of the horizon; an empty schedule for memories
-// without modes. Every memory with modes must have a permissive one.
+// Returns the permissive mode of each memory at every step of the horizon; an empty schedule for
+// memories without modes. Every memory with modes must have a permissive one.
 std::vector<ModeSchedule> ConstantModes(const Problem& problem);
 
 // The sizes of one buffer for all candidates; one size without a ladder.

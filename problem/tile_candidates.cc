@@ -68,7 +68,7 @@ class Folder {
   }
 
  private:
-  // Whether the rule was replaced. Changes nothing if it cannot be.
+  // Replaces the rule and returns true; changes nothing and returns false if it cannot be replaced.
   bool Fold(const Rule& rule) {
     changes_.clear();
     relations_.clear();
@@ -154,9 +154,9 @@ class Folder {
   bool alone_ = false;  // the rule has one item
 };
 
-// Replaces rules about windows, if there are no others. Of a memory whose buffers all have one
-// window, the rest is reserved. In a memory without banks, the ends of the windows cut it into
-// banks, and each buffer is allowed those of its window:
+// Replaces rules about windows, if there are no others. If all buffers of a memory have the same
+// window, the rest of the memory is reserved. In a memory without banks, the ends of the windows
+// cut it into banks, and each buffer is allowed those of its window:
 //
 //     a in [0, 8), b in [4, 12), c anywhere     | bank 0 | bank 1 | bank 2 |
 //     a: banks 0 and 1, b: banks 1 and 2        0        4        8       12
@@ -164,7 +164,7 @@ class WindowFolder {
  public:
   WindowFolder(Problem& problem, Bytes capacity) : problem_(problem), capacity_(capacity) {}
 
-  // Whether all rules are replaced. If not, the problem is of no use.
+  // Returns whether all rules were replaced. If not, the problem must be discarded.
   bool Run() {
     if (!std::all_of(problem_.rules.begin(), problem_.rules.end(), IsWindow)) return false;
     windows_.assign(problem_.buffers.size(), std::nullopt);
@@ -197,12 +197,13 @@ class WindowFolder {
     own->end = std::min(own->end, window.end);
   }
 
-  // The greatest capacity that will be asked for.
+  // The greatest capacity that will be requested.
   Bytes CapacityOf(size_t memory) const {
     return memory == 0 ? capacity_ : problem_.memories[memory].capacity;
   }
 
-  // Whether all buffers of the memory have the same window, which is not empty, or none has one.
+  // Reserves all but the common window of the memory's buffers, if there are windows. Returns false
+  // if the windows differ or are empty.
   bool Reserve(size_t memory) {
     std::optional<std::optional<AddressRange>> common;
     for (size_t i = 0; i < windows_.size(); ++i) {
@@ -217,7 +218,8 @@ class WindowFolder {
     if (window.begin > 0) reserved.push_back({{0, window.begin}, {}});
     const Bytes capacity = CapacityOf(memory);
     if (window.end >= capacity) return true;
-    // A multiple of the window's end: the range then makes no unit of addresses smaller.
+    // The range ends at a multiple of the window's end, so it does not reduce the granularity of
+    // addresses.
     const bool rounds = capacity <= base::kMaxTotal / 4;
     reserved.push_back({{window.end, rounds ? base::RoundUp(capacity, window.end) : capacity}, {}});
     return true;
@@ -258,7 +260,7 @@ class WindowFolder {
 Problem FoldRules(const Problem& problem, const Ladder* ladder) {
   if (problem.rules.empty()) return problem;
   Problem folded = Folder(problem, ladder).Run();
-  // Sizes rounded up to huge alignments may add up to more than a problem may hold.
+  // Sizes rounded up to huge alignments may add up to more than a well-formed problem allows.
   const bool sound =
       !CheckWellFormed(folded) && (ladder == nullptr || !CheckWellFormed(folded, *ladder));
   return sound ? folded : problem;
@@ -267,7 +269,7 @@ Problem FoldRules(const Problem& problem, const Ladder* ladder) {
 Problem FoldWindows(const Problem& problem, Bytes capacity) {
   if (problem.rules.empty()) return problem;
   Problem folded = problem;
-  // A window that ends beyond the memory is no bank.
+  // A window that ends beyond the memory leads to a bank that is not well formed.
   if (WindowFolder(folded, capacity).Run() && !CheckWellFormed(folded)) return folded;
   return problem;
 }

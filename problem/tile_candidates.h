@@ -16,14 +16,14 @@ struct CandidateSizes {
 };
 
 // The tile candidates of one Problem: sizes that can be exchanged while liveness, memories,
-// relations and loops stay the same. Candidates are in the order in which a driver climbs, smallest
-// tile first. Sizes need not be linear in the tile, nor monotone.
+// relations and loops stay the same. Candidates are ordered from the smallest tile to the largest.
+// Sizes need not be linear in the tile, nor monotone.
 struct Ladder {
   std::vector<CandidateSizes> candidates;
 };
 
-// Whether every size in `lower` is at most its size in `upper`. Only then, and only in a Problem in
-// which buffers may shrink in place (ShrinkingIsSafe), a placement for `upper` is valid for
+// Whether no size in `lower` exceeds the size of the same buffer in `upper`. If so, and if buffers
+// of the Problem may shrink in place (ShrinkingIsSafe), every placement for `upper` is valid for
 // `lower`.
 bool Dominates(const CandidateSizes& upper, const CandidateSizes& lower);
 
@@ -33,19 +33,20 @@ bool Dominates(const CandidateSizes& upper, const CandidateSizes& lower);
 // the power of two of a smaller size divides that of a larger size.
 bool ShrinkingIsSafe(const Problem& problem);
 
-// The problem with the sizes of one candidate. All else is unchanged.
+// Returns the problem with the sizes of one candidate, otherwise unchanged.
 Problem AtCandidate(const Problem& problem, const CandidateSizes& candidate);
 
-// An equivalent problem (the same allocations) with fewer rules. A rule that has the effect of an
-// alignment, allowed banks or a relation on every candidate is replaced by it, so that engines
-// without support for rules refuse less often. `ladder` may be null. Both are well formed, and so
-// is the result. Cost: O(rules * buffers * candidates).
+// Returns an equivalent problem, with the same allocations, that has fewer rules. A rule that has
+// the effect of an alignment, allowed banks or a relation on every candidate is replaced by it, so
+// that engines without support for rules refuse less often. `ladder` may be null. Both are well
+// formed, and so is the result. Cost: O(rules * buffers * candidates).
 Problem FoldRules(const Problem& problem, const Ladder* ladder);
 
-// The same for rules about windows, where no other rules are left: they become reserved ranges and
-// banks. The allocations are the same within `capacity`, the greatest of memories[0] that will be
-// asked for. Only for engines: bounds and reasons would be about ranges and banks that the user did
-// not state. Cost: O(rules * buffers + windows * buffers).
+// Replaces rules about windows by reserved ranges and banks. Returns the problem unchanged if it
+// has other rules or if the replacement fails. The allocations are the same up to `capacity`, the
+// greatest capacity of memories[0] that will be requested. Only for engines: bounds and reasons
+// would mention ranges and banks that the user did not state. Cost: O(rules * buffers + windows *
+// buffers).
 Problem FoldWindows(const Problem& problem, Bytes capacity);
 
 }  // namespace tessera::problem

@@ -114,7 +114,7 @@ Bytes GreatestLoad(std::span<const TiledTensor> tensors) {
 
 namespace {
 
-// Equal numbers of neighbours become one chunk.
+// Joins equally long runs of neighbours, so that at most `most` chunks are left.
 std::vector<TensorChunk> Join(const std::vector<TensorChunk>& chunks, size_t most) {
   const size_t together = (chunks.size() + most - 1) / most;
   std::vector<TensorChunk> joined;
@@ -132,8 +132,8 @@ std::vector<TensorChunk> Join(const std::vector<TensorChunk>& chunks, size_t mos
 
 }  // namespace
 
-// The alignment of the memory is one of bases. Chunks behind the first may lie anywhere, so the
-// memory of the composites has none.
+// The alignment of the memory applies to the bases of tensors. Chunks after the first may lie
+// anywhere, so the memory of the composites has no alignment.
 TiledProblem ProblemOfChunks(std::span<const TiledTensor> tensors, const Memory& memory) {
   TiledProblem tiled;
   tiled.problem.memories = {memory};

@@ -9,7 +9,7 @@
 
 #include "tessera/problem/problem.h"
 
-// Tensors that are written and read tile by tile in a memory off chip.
+// Tensors that are written and read tile by tile in an off-chip memory.
 //
 // A tile of a tensor is seldom one range of addresses. In row-major order, rows 2 and 3 of both
 // planes of a 2 x 4 x 8 tensor are two chunks:
@@ -19,9 +19,9 @@
 //            [----]                  [----]        chunks: bytes [16, 32) and [48, 64)
 //
 // A byte is needed from the first tile that writes it to the last that reads it, so another tensor
-// may take a chunk as soon as it was read for the last time, although the tensor lives on. (A.
-// Kvochko et al., "Off-Chip Memory Allocation for Neural Processing Units", IEEE Access 2024, call
-// this tile-aware.)
+// may use a chunk as soon as that chunk was read for the last time, although the rest of its tensor
+// still lives. (A. Kvochko et al., "Off-Chip Memory Allocation for Neural Processing Units", IEEE
+// Access 2024, call this tile-aware.)
 namespace tessera::problem {
 
 // A box of a tensor in memory, by axis.
@@ -32,12 +32,12 @@ struct StridedBox {
   Bytes element = 1;             // bytes of one
 };
 
-// The bytes of the box in ascending order, as few ranges as there are. No two elements overlap;
+// Returns the bytes of the box as ascending ranges, as few as possible. Elements must not overlap;
 // axes may come in any order. Empty if an extent is 0. Cost: linear in the chunks before the
 // innermost ones are joined.
 std::vector<AddressRange> ChunksOf(const StridedBox& box);
 
-// Half-open: steps from the first use to one past the last.
+// The bytes of one tile, and the steps from its first use to one past its last use.
 struct TensorTile {
   std::vector<AddressRange> chunks;  // from the base of the tensor, ascending, disjoint
   Lifespan life;
@@ -51,7 +51,7 @@ struct TiledTensor {
   Lifespan whole;                 // all bytes live then; at least one step
   std::vector<TensorTile> tiles;  // of its maker, then of its readers
 
-  // From the first to the last step at which a byte lives.
+  // Returns the steps from the first to the last at which a byte lives.
   Lifespan Life() const;
 };
 
@@ -61,21 +61,23 @@ struct TensorChunk {
   Lifespan life;
 };
 
-// The bytes of the tensor, each from the first to the last step at which a tile with it, or the
-// whole, lives; ascending, and neighbours with equal lives are one chunk.
+// Returns the bytes of the tensor as ascending chunks. A byte lives from the first to the last step
+// at which the whole tensor or a tile with this byte lives. Neighbours with equal lives form one
+// chunk.
 std::vector<TensorChunk> ChunksOf(const TiledTensor& tensor);
 
 // The most bytes that live at one step: no placement has a lower peak.
 Bytes GreatestLoad(std::span<const TiledTensor> tensors);
 
-// The tensors as composite buffers: one buffer for each chunk, held together by kColocate relations
-// with the first. Chunk i of tensor "x" is "x" if it is the only one, else "x[i]". Of a tensor with
-// more chunks than kMostChunks, neighbours become one buffer, which lives as long as any of them.
+// Returns the tensors as composite buffers: one buffer for each chunk, tied to the first one by
+// kColocate relations. Chunk i of tensor "x" has the id "x" if it is the only one, else "x[i]". If
+// a tensor has more chunks than kMostChunks, neighbours become one buffer, which lives as long as
+// any of them.
 inline constexpr size_t kMostChunks = 2'048;
 struct TiledProblem {
   Problem problem;
   std::vector<size_t> first_chunk;  // by tensor: its buffer, which lies at the tensor's base
-  // No chunks were joined: what has no placement has none for the tensors either.
+  // No chunks were joined: if `problem` has no placement, then the tensors have none.
   bool exact = true;
 };
 TiledProblem ProblemOfChunks(std::span<const TiledTensor> tensors, const Memory& memory);

@@ -204,7 +204,7 @@ class Validation {
     }
   }
 
-  // The requirement between two buffers that is violated; empty if there is none.
+  // Returns the requirement between two buffers that is violated; empty if there is none.
   std::string FaultOf(const Relation& relation, size_t first, size_t second) const {
     const std::vector<size_t>& a = touched_[first];
     const std::vector<size_t>& b = touched_[second];

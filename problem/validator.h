@@ -30,10 +30,10 @@ struct Overlap {
 std::vector<Overlap> FindOverlaps(const Problem& problem, const std::vector<Bytes>& offsets,
                                   size_t most);
 
-// One sentence for each buffer or pair that violates a rule, in the order of the rules. Part of the
-// validator: it checks each requirement as problem.h defines it. `offsets` is parallel to
-// problem.buffers and no offset + size overflows. Cost: O(rules * buffers * banks), and one sweep
-// over time (FindOverlaps) for each rule with a guard.
+// Returns one sentence for each buffer or pair that violates a rule, in the order of the rules.
+// Part of the validator: it checks each requirement as rule_kind.h defines it. `offsets` is
+// parallel to problem.buffers and no offset + size overflows. Cost: O(rules * buffers * banks), and
+// one sweep over time (FindOverlaps) for each rule with a guard.
 std::vector<std::string> FindBrokenRules(const Problem& problem, const std::vector<Bytes>& offsets,
                                          Bytes capacity);
 

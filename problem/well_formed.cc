@@ -83,7 +83,7 @@ Fault CheckModes(const Memory& memory, const std::string& pointer) {
   return std::nullopt;
 }
 
-// Sets of banks are disjoint; none is empty.
+// Checks that the sets of banks are disjoint and that none is empty.
 Fault CheckBankSets(const Memory& memory, const std::string& pointer) {
   for (const auto& [key, sets] : memory.bank_sets) {
     std::set<int> taken;
@@ -220,7 +220,7 @@ Fault CheckBuffers(const Problem& problem) {
                  "ids that differ");
 }
 
-// The sum of the highest address that any fixed part reaches, every size rounded up to its
+// Checks the sum of the highest address that any fixed part reaches, every size rounded up to its
 // alignment, and every guard. No greedy stacking of the buffers can end higher, so engines may add
 // offsets and sizes without checks.
 Fault CheckTotal(const Problem& problem, const std::vector<Bytes>* sizes,

@@ -27,8 +27,8 @@ inline Fault FaultAt(std::string pointer, std::string message, std::string expec
   return diagnostic;
 }
 
-// The fault of a part with the pointer of the whole. Pointers are built only for faults: most
-// Problems have none.
+// Returns the fault of a part with the pointer of the whole before its own. Pointers are built only
+// for faults, because most Problems have none.
 inline Fault Within(std::string_view pointer, Fault fault) {
   if (fault) fault->pointer.insert(0, pointer);
   return fault;
@@ -50,8 +50,8 @@ inline Fault FaultIfNoIndex(int64_t index, size_t count, std::string_view pointe
                  fmt::format("an index below {}", count));
 }
 
-// Why the loops, the rules or the costs of a problem are meaningless, or nullopt. Its memories,
-// buffers and modes are sound. Parts of CheckWellFormed (well_formed.h).
+// Each returns the first fault of the problem's loops, rules or costs, or nullopt. The memories,
+// buffers and modes must be well formed. Parts of CheckWellFormed (well_formed.h).
 std::optional<base::Diagnostic> CheckWellFormedLoops(const Problem& problem);
 std::optional<base::Diagnostic> CheckWellFormedRules(const Problem& problem);
 std::optional<base::Diagnostic> CheckWellFormedCosts(const Problem& problem);

@@ -5,7 +5,8 @@
 
 #include "tessera/problem/well_formed_faults.h"
 
-// Loops have steps and exits, and two of them are disjoint or one is inside the other.
+// Checks that every loop has steps and exits, and that two loops are disjoint or one lies inside
+// the other.
 namespace tessera::problem {
 namespace {
 
@@ -32,7 +33,7 @@ Fault CheckLoop(const Loop& loop, const std::string& pointer) {
   return std::nullopt;
 }
 
-// Two loops. `first` begins earlier or, if both begin together, ends later.
+// Checks two loops. `first` begins earlier or, if both begin together, ends later.
 Fault CheckLoopPair(const Loop& first, const Loop& second, const std::string& pointer) {
   if (second.begin >= first.end) return std::nullopt;
   if (second.end > first.end)

@@ -26,7 +26,7 @@ Fault CheckWindow(const AddressRange& window, const RequirementField& field,
                  "0 <= begin < end <= 2^62");
 }
 
-// The numbers and windows; banks are checked when it is known whose they are.
+// Checks numbers and windows. CheckBanks checks banks later, when the memory is known.
 Fault CheckRequirement(const Requirement& wanted, const std::string& pointer) {
   for (const RequirementField& field : TraitsOf(wanted.kind).fields) {
     const std::string at = fmt::format("{}/{}", pointer, field.key);

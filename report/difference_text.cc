@@ -79,7 +79,7 @@ double ProfileTotalOf(const Plan& plan, const hw_profiles::ProfileTotal& total) 
   return stated == plan.profile_totals.end() ? 0 : stated->second;
 }
 
-// Sums over the profile that either plan states.
+// Returns the sums over the profile that either plan states.
 std::vector<const hw_profiles::ProfileTotal*> ProfileTotalsOf(const Plan& a, const Plan& b) {
   std::vector<const hw_profiles::ProfileTotal*> stated;
   for (const hw_profiles::ProfileTotal& total : hw_profiles::kProfileTotals) {

@@ -15,12 +15,12 @@
 // The contents of the memories off chip over time. Tensors that share bytes tile by tile consist of
 // chunks, ranges of bytes that are needed in the same slots. A page cannot show millions of them.
 // So the address range of each tensor is cut into bands of equal size, as many as the page can
-// bear, and the chunks of one band become one, which lives as long as any of them:
+// show, and the chunks of one band become one, which lives as long as any of them:
 //
 //     chunks of x   [0, 64) until 3   [64, 96) until 4   | [96, 128) until 5
 //     in two bands  [0, 96) until 4                      | [96, 128) until 5
 //
-// Constants and state are there at all times; of them the page gets the ranges alone.
+// Constants and state live at all times; the page gets only their ranges.
 namespace tessera::report {
 namespace {
 
@@ -34,7 +34,7 @@ constexpr size_t kMostChunks = 6'000;  // of one memory
 
 bool IsLasting(const graph::Tensor& tensor) { return tensor.constant || tensor.state; }
 
-// The greatest number of bands with which no more chunks remain than the page can bear.
+// Returns the greatest number of bands that leaves no more chunks than the page can show.
 size_t BandsFor(const std::vector<const Chunks*>& tensors) {
   const auto remain = [&](size_t bands) {
     size_t count = 0;
@@ -86,7 +86,7 @@ Json AsData(const plan::Home& home, size_t buffer, const Chunks& chunks) {
           {"chunks", std::move(list)}};
 }
 
-// Of each buffer of the home: whole, for whole subgraphs.
+// Returns each buffer of the home, whole and for whole subgraphs.
 std::map<int, Chunks> WholeTensors(const plan::Home& home) {
   std::map<int, Chunks> whole;
   for (size_t i = 0; i < home.tensors.size(); ++i) {
@@ -97,7 +97,7 @@ std::map<int, Chunks> WholeTensors(const plan::Home& home) {
   return whole;
 }
 
-// The ranges that constants and state occupy, ascending; ranges that touch are one.
+// Returns the ranges that constants and state occupy, ascending; ranges that touch are joined.
 Json LastingRanges(const plan::Plan& plan, const plan::Home& home) {
   std::vector<problem::AddressRange> ranges;
   for (size_t i = 0; i < home.tensors.size(); ++i) {
@@ -159,7 +159,7 @@ Json AsData(const plan::Plan& plan, const plan::Home& home,
   return data;
 }
 
-// nullopt also for a plan in a file that is no partition of its network.
+// Returns nullopt also for a plan from a file that is not a partition of its network.
 std::optional<BytesAtHome> FindBytes(const plan::Plan& plan) {
   const bool any = std::any_of(plan.homes.begin(), plan.homes.end(),
                                [](const plan::Home& home) { return home.by_tiles; });

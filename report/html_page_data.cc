@@ -168,7 +168,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "pe.read dma.write", "read" for every engine, or "off".
+// Returns "pe.read dma.write", "read" for every engine, or "off".
 std::string TextOf(const problem::BankMode& bank) {
   if (bank.off) return "off";
   std::string text;
@@ -180,7 +180,7 @@ std::string TextOf(const problem::BankMode& bank) {
   return text.empty() ? "hold" : text;
 }
 
-// To each bank of a set the key of the set and the names of its banks.
+// Adds to each bank of a set the key of the set and the names of its banks.
 void AddBankSets(const problem::Memory& memory, Json& banks) {
   for (const auto& [key, sets] : memory.bank_sets) {
     for (const std::vector<int>& set : sets) {

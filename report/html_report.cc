@@ -16,8 +16,8 @@
 namespace tessera::report {
 namespace {
 
-// JSON inside a script element: what could end the element, or begin markup, is escaped as JSON
-// allows. Bytes that are no UTF-8 become U+FFFD.
+// Returns JSON for a script element: text that could end the element, or begin markup, is escaped
+// as JSON allows. Bytes that are not UTF-8 become U+FFFD.
 std::string AsScriptData(const nlohmann::ordered_json& value) {
   const std::string json =
       value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);

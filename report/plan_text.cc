@@ -37,7 +37,7 @@ std::string SubgraphTable(const plan::Plan& plan) {
   return table.Text();
 }
 
-// "energy, nJ"
+// Returns "energy, nJ".
 std::string Heading(const plan::Metric& metric) {
   return fmt::format("{}{}{}", metric.title, metric.shown_unit.empty() ? "" : ", ",
                      metric.shown_unit);
@@ -83,8 +83,8 @@ std::string TotalsTable(const plan::Plan& plan) {
   return table.Text();
 }
 
-// "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile; empty if
-// there are none.
+// Returns "tensors with several homes: 17 in 'tcm', 88 in 'dram'", in the order of the profile;
+// empty if there are none.
 std::string DescribeHomes(const plan::Plan& plan) {
   std::vector<int> counts(plan.profile.memories.size());
   for (int tensor = 0; tensor < static_cast<int>(plan.network.tensors.size()); ++tensor) {
@@ -168,7 +168,7 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
 
 namespace {
 
-// As ParseObjective reads it (objective.h).
+// Returns the options in the form that ParseObjective (cli/plan_options.h) reads.
 std::string OptionsFor(const plan::Objective& objective) {
   std::string text = "--minimize " + objective.weights.begin()->first;
   std::string limits;

@@ -13,7 +13,7 @@
 namespace tessera::report {
 namespace {
 
-// A cell of its own, whatever the name holds.
+// Returns a text as exactly one cell, whatever the name contains.
 std::string Cell(const std::string& text) {
   if (text.find_first_of(",\" \t") == std::string::npos) return text;
   std::string quoted = "\"";

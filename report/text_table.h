@@ -33,10 +33,10 @@ std::string Grouped(int64_t number);
 // 361983.7 -> "361 984".
 std::string Rounded(double number);
 
-// The value of a metric: a whole number, or a rate with four figures.
+// Returns the value of a metric: a whole number, or a rate with four figures.
 std::string Figure(const plan::Metric& metric, double value);
 
-// "conv1..conv3", or the id of the one operator.
+// Returns "conv1..conv3", or the id of the one operator.
 std::string NameOfInterval(const graph::Graph& network, graph::Interval interval);
 
 // {1, 32, 14, 112} -> "1x32x14x112".
@@ -45,7 +45,7 @@ std::string ShapeText(std::span<const int64_t> shape);
 // "resident, in place, halo rolling_buffer"; "split_k 64".
 std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
                        hw_profiles::HaloStorage halo, int64_t k_extent, bool serialized);
-// The same for a subgraph of a plan: "resident, prefetched".
+// As above, for a subgraph of a plan: "resident, prefetched".
 std::string PolicyText(const plan::Subgraph& subgraph);
 
 }  // namespace tessera::report

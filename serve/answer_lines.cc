@@ -9,7 +9,7 @@
 namespace tessera::serve {
 namespace {
 
-// Of the library, by CallStatus.
+// The codes of errors of the library, by CallStatus.
 constexpr std::array<std::string_view, 5> kCodes = {"ok", "bad_input", "unsupported", "stopped",
                                                     "internal"};
 

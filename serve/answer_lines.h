@@ -16,22 +16,22 @@ namespace tessera::serve {
 
 using Json = nlohmann::ordered_json;
 
-// The answer to request `id`, which is JSON, with the members of `rest`.
+// Returns the answer to request `id`, which is JSON, with the members of `rest`.
 std::string Line(const std::string& id, bool is_ok, const Json& rest);
 
-// The answer that a request failed: with that code, with the code of the error, and where there is
-// no memory for more.
+// Return the answer that a request failed: with the code `code`, with the code of the error, and,
+// if memory ran out, with a short text.
 std::string LineOfError(const std::string& id, std::string_view code, const Error& error);
 std::string AnswerToError(const std::string& id, const Error& error);
 std::string LineOfNoMemory(const std::string& id);
 
-// The fields of every answer about a question.
+// Returns the fields of every answer about a question.
 Json Begin(Outcome outcome, const std::string& reason, bool stopped);
 
 Json MetricsOf(const std::vector<PlanMetric>& metrics);
 Json BoundsOf(const std::vector<MetricValue>& bounds);
 
-// A fault of an input as an error of the library.
+// Returns a fault of an input as an error of the library.
 Error AsError(const base::Diagnostic& fault);
 
 }  // namespace tessera::serve

@@ -17,7 +17,7 @@
 namespace tessera::serve {
 namespace {
 
-// The problem with the sizes of a candidate.
+// Returns the problem with the sizes of a candidate.
 Result<Problem> AtCandidate(const Problem& problem, const std::string& candidate) {
   Result<Problem> sized = problem.AtCandidate(candidate);
   if (sized) return sized;
@@ -27,7 +27,7 @@ Result<Problem> AtCandidate(const Problem& problem, const std::string& candidate
   return error;
 }
 
-// The text of a document.
+// Returns the text of a document.
 Result<std::string> TextOf(const Document& document) {
   if (!document.IsFile()) return document.text;
   base::Expected<std::string> text = base::ReadInput(document.file);
@@ -39,18 +39,18 @@ constexpr size_t kBytesOfByte = 16;  // that inputs hold for each byte of their 
 constexpr size_t kInputs = 64;       // of a kind, that are kept
 constexpr size_t kEvaluators = 2;    // that are kept
 
-// The input in a document, which is read unless it is known.
+// Returns the input in a document, which is read unless it is kept already.
 template <typename Value, typename Read>
 Result<Value> ReadOr(Recent<Value>& known, const Document& document, const Read& read) {
   const Result<std::string> text = TextOf(document);
   if (!text) return text.Error();
-  // The length says where the name ends.
+  // The length marks the end of the name.
   const std::string key = std::to_string(document.file.size()) + ':' + document.file + *text;
   return known.FindOr(key, kBytesOfByte * text->size(), [&] { return read(*text); });
 }
 
-// Of what is kept, half is for the session, three eighths for what evaluators find out, and the
-// rest for inputs.
+// Half of the kept bytes are for the session, three eighths for evaluators, and the rest for
+// inputs.
 size_t BytesOfEvaluator(const AnswererOptions& options) {
   return options.most_bytes / 8 * 3 / kEvaluators;
 }
@@ -119,7 +119,7 @@ Result<std::string> Answerer::Try(const Request& request, const Canceller& cance
   }
 }
 
-// Memory that was freed counts too, until the allocator returns it.
+// Freed memory counts too, until the allocator returns it.
 void Answerer::MakeRoom() {
   const int64_t half = LimitOf(options_) / 2;
   if (base::ResidentBytes() <= half) return;
@@ -177,7 +177,7 @@ Result<Network> Answerer::NetworkOf(const Request& request) {
   return network->WithCosts(*costs, request.costs->file);
 }
 
-// A file may extend others, so its text alone does not say what it is.
+// A file may extend others, so its text alone does not identify the profile.
 Result<Profile> Answerer::ProfileOf(const Document& document) {
   if (document.IsFile()) return Profile::Load(document.file);
   return ReadOr(profiles_, document,
@@ -211,7 +211,7 @@ Result<std::string> Answerer::Plan(const Request& request, const Canceller& canc
   return Line(request.id, true, json);
 }
 
-// One for the profiles and options of the request.
+// Returns an evaluator for the profiles and options of the request.
 Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
   std::vector<Profile> profiles;
   std::string key;

@@ -23,22 +23,23 @@ namespace tessera::serve {
 struct AnswererOptions {
   int threads = 1;                      // of each request
   std::optional<int64_t> memory_limit;  // bytes that the process holds
-  // That are kept between requests, about; at most a quarter of the memory limit.
+  // bytes kept between requests, approximately; at most a quarter of the memory limit
   size_t most_bytes = size_t{512} << 20;
 };
 
-// Answers requests, one at a time. What it keeps between them changes the time of an answer, never
-// its bytes. Inputs with the same text are read once; files are read for each request.
+// Answers requests, one at a time. The state that it keeps between them changes the time of an
+// answer, never its bytes. Inputs with the same text are read once; files are read for each
+// request.
 //
-// Kept answers count against the memory limit of a request. So they are given up where the process
-// holds more than half of the limit, and where the limit cuts a request off, which is then answered
-// once more without it.
+// Kept answers count against the memory limit of a request. So they are dropped if the process
+// holds more than half of the limit, or if the limit cuts a request off, which is then answered
+// once more without them.
 class Answerer {
  public:
   explicit Answerer(const AnswererOptions& options);
 
-  // The answer on one line, which ends in a line break. Never fails: errors are answers. The
-  // canceller ends a request early.
+  // Returns the answer on one line, which ends in a line break. Never fails: errors are answers.
+  // The canceller ends a request early.
   std::string Answer(const Request& request, const Canceller& canceller);
 
  private:

@@ -63,7 +63,7 @@ std::optional<Lines::Event> Lines::Fill(std::chrono::milliseconds patience) {
   return std::nullopt;
 }
 
-// The buffer holds the begin of one line.
+// The buffer holds the start of one line.
 void Lines::Append(std::string_view bytes) {
   try {
     buffer_.append(bytes);

@@ -30,7 +30,7 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines();
 
-  // The next line without its line break, for which it waits no longer than `patience`. Throws
+  // Returns the next line without its line break; waits for it no longer than `patience`. Throws
   // std::bad_alloc only if there is no memory even for a block of the stream.
   Event Next(std::string& line, std::chrono::milliseconds patience);
 
@@ -52,8 +52,9 @@ class Lines {
   int error_ = 0;
 };
 
-// Standard input under another number. Number 0 becomes an empty file, so that nothing else in the
-// process reads it, whatever name it uses ("-", /dev/stdin). -1 if there is none, with errno.
+// Returns standard input under another descriptor. Descriptor 0 becomes an empty file, so that
+// nothing else in the process reads standard input, whatever name it uses ("-", /dev/stdin).
+// Returns -1, with errno, if there is no standard input.
 int TakeStandardInput();
 
 }  // namespace tessera::serve

@@ -9,16 +9,16 @@
 
 namespace tessera::serve {
 
-// Values by text, within a number of values and of bytes. If space is short, the least recently
-// used are dropped first.
+// A cache of values by text, with limits on the number of values and on their bytes. If space is
+// short, the least recently used are dropped first.
 template <typename Value>
 class Recent {
  public:
   Recent(size_t most_values, size_t most_bytes)
       : most_values_(most_values), most_bytes_(most_bytes) {}
 
-  // The value with the same key, or that of `make`, a Result, which is then kept, unless it alone
-  // is too large. `bytes`: what it holds, about, without the key.
+  // Returns the value with the same key, or else that of `make`, a Result, which is then kept,
+  // unless it alone is too large. `bytes` is the approximate size of the value without the key.
   template <typename Make>
   auto FindOr(const std::string& key, size_t bytes, const Make& make) -> decltype(make()) {
     for (auto at = values_.begin(); at != values_.end(); ++at) {
@@ -55,7 +55,7 @@ class Recent {
   const size_t most_values_;
   const size_t most_bytes_;
   size_t bytes_ = 0;
-  std::list<Entry> values_;  // used last first
+  std::list<Entry> values_;  // most recently used first
 };
 
 }  // namespace tessera::serve

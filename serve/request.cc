@@ -25,7 +25,7 @@ constexpr double kMost = std::numeric_limits<double>::max();
 constexpr std::string_view kDocument =
     "the name of a file, {\"text\": ...}, or the document as an object";
 
-// Standard input is no document: it holds the requests.
+// Standard input cannot be a document, because it carries the requests.
 Document ReadFileName(const JsonValue& value) {
   std::string file = value.String();
   if (file.empty()) value.Refuse("the name of the file is empty", std::string(kDocument));
@@ -33,7 +33,7 @@ Document ReadFileName(const JsonValue& value) {
   return {std::move(file), ""};
 }
 
-// An object with the key "text" holds a text; any other is the document itself.
+// An object with the key "text" contains a text; any other object is the document itself.
 Document ReadDocument(const JsonValue& value, std::string_view name) {
   if (!value) return {};
   if (value.IsString()) return ReadFileName(value);
@@ -66,7 +66,7 @@ Document ReadDocument(const JsonValue& value, std::string_view name) {
   return document;
 }
 
-// A document that is no JSON.
+// Reads a document that is not JSON.
 Document ReadTable(const JsonValue& value, std::string_view name) {
   Document document = ReadDocument(value, name);
   if (value.IsObject() && document.text == value.Text())
@@ -74,7 +74,7 @@ Document ReadTable(const JsonValue& value, std::string_view name) {
   return document;
 }
 
-// The metrics of the library, which has them while it has memory.
+// Returns the metrics of the library, which fails only if memory runs out.
 std::vector<std::string> NamesOfMetrics() {
   Result<std::vector<std::string>> names = MetricNames();
   if (!names) throw std::bad_alloc();
@@ -95,7 +95,7 @@ std::vector<MetricValue> ReadMetrics(const JsonValue& value) {
   return values;
 }
 
-// A metric, or the weights of some.
+// Reads a metric, or the weights of several.
 std::vector<MetricValue> ReadObjective(const JsonValue& value) {
   if (!value.IsString()) {
     std::vector<MetricValue> weights = ReadMetrics(value);
@@ -180,7 +180,7 @@ void ReadEvaluateAtMostRequest(JsonObject& root, Request& request) {
                   "one object for each profile, or one for all");
 }
 
-// Of the first memory, or of memories by name.
+// Reads the capacity of the first memory, or capacities of memories by name.
 void ReadCapacities(const JsonValue& value, Request& request) {
   if (!value) return;
   if (!value.IsObject()) {
@@ -191,7 +191,7 @@ void ReadCapacities(const JsonValue& value, Request& request) {
     request.capacities.emplace_back(name, member.Integer({0, base::kMaxTotal}));
 }
 
-// Whether there is a goal, which one, or the weights of memories.
+// Reads whether to minimise, what to minimise, or the weights of memories.
 void ReadPeaks(const JsonValue& value, AllocateOptions& options) {
   if (!value) return;
   if (value.IsString()) {

@@ -36,7 +36,7 @@ struct Document {
 };
 
 struct Request {
-  std::string id = "null";  // as JSON; what the client gave, also where the rest is wrong
+  std::string id = "null";  // as JSON; the id of the client, even if the rest is wrong
   Method method = Method::kPing;
   std::optional<base::Diagnostic> fault;  // of the line, whose number it has
   bool lacked_memory = false;             // while the line was read: only the id may be known

@@ -16,8 +16,8 @@
 
 namespace tessera::serve {
 
-// Requests in the order of their lines, the one that is worked on first. One thread adds, one
-// takes.
+// Requests in the order of their lines; the first one is being answered. One thread adds and one
+// thread removes requests.
 class Waiting {
  public:
   struct Entry {
@@ -28,25 +28,26 @@ class Waiting {
 
   static constexpr size_t kMostRequests = 1'000;
 
-  // There is room while fewer than kMostRequests wait, and while their lines have that many bytes.
-  // A longer line has room alone.
+  // There is room while fewer than kMostRequests wait, and while their lines together have at most
+  // `most_bytes` bytes. A longer line has room only if no request waits.
   explicit Waiting(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Takes the request, unless there is no room within `patience`. Throws std::bad_alloc; the
-  // request is then unchanged.
+  // Takes the request and returns true, or returns false if there is no room within `patience`. If
+  // it throws std::bad_alloc, the request is unchanged.
   bool Add(Request& request, size_t bytes, std::chrono::milliseconds patience);
 
-  // The first one, which stays there; nullptr at the end. Entries of a deque stay in place.
+  // Waits for the first request, which stays there until RemoveFirst; nullptr at the end. Entries
+  // of a deque stay in place.
   const Entry* AwaitFirst();
   void RemoveFirst();
 
   void Cancel(const std::string& id);
   void CancelAll();
 
-  // Nothing is added any more.
+  // From now on, no request may be added.
   void Close();
 
-  // Whether all are removed within `patience`.
+  // Returns whether all requests are removed within `patience`.
   bool AwaitNone(std::chrono::milliseconds patience);
 
  private:

@@ -42,8 +42,8 @@ struct PlanRefusal {
   std::string AsJson() const;  // docs/reasons.md has the keys
 };
 
-// The content of stdout when an answer is refused: the violations as lines of text, or as a JSON
-// document.
+// Returns the text for stdout if an answer is refused: the violations as lines of text, or as a
+// JSON document.
 std::string DescribeRefusal(const std::vector<std::string>& violations, bool as_json);
 
 // The answer of `tessera tile`, ready for printing.

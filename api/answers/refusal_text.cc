@@ -38,7 +38,7 @@ using search::partition::placement::Obstacle;
 using search::partition::placement::ObstacleKind;
 using Json = nlohmann::ordered_json;
 
-// Tensors that a text lists.
+// The number of tensors that a text lists.
 constexpr size_t kMostListed = 12;
 
 std::string_view Assurance(Evidence evidence) {

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using problem::Status;
 
-// The peak depends on a placement.
+// Leaves out the peak, which depends on a placement.
 Json ToJson(const plan::Metrics& cost) {
   Json json = Json::object();
   for (const plan::MetricField& field : plan::kMetricFields) {

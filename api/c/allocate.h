@@ -40,7 +40,7 @@ typedef struct tessera_memory_weight {
 typedef struct tessera_allocate_options {
   size_t size;      /* sizeof(tessera_allocate_options) */
   int64_t capacity; /* bytes; 0: that of the problem */
-  int32_t minimize; /* not 0: the least peak; where no capacity is stated it is looked for anyway */
+  int32_t minimize; /* not 0: the least peak, which is also sought if no capacity is stated */
   int32_t threads;
   uint64_t seed;
   int64_t budget;       /* of work; 0: the default */
@@ -68,15 +68,15 @@ typedef struct tessera_memory_peak {
   int64_t lower_bound; /* bytes; no placement has a lower peak */
 } tessera_memory_peak;
 
-/* The best allocation that is found, or why there is none, which is no error. `options` may be
-   NULL. */
+/* Returns the best allocation that is found, or why there is none, which is not an error. `options`
+   may be NULL. */
 TESSERA_API tessera_status tessera_allocate(const tessera_problem* problem,
                                             const tessera_allocate_options* options,
                                             tessera_allocation** allocation, tessera_error** error);
 TESSERA_API tessera_outcome tessera_allocation_outcome(const tessera_allocation* allocation);
 TESSERA_API const char* tessera_allocation_reason(const tessera_allocation* allocation);
 TESSERA_API const char* tessera_allocation_engine(const tessera_allocation* allocation);
-/* Of an infeasible answer: the few conditions that collide and what would help, in lines. */
+/* For an infeasible answer: the few conditions that collide and what would help, in lines. */
 TESSERA_API const char* tessera_allocation_explanation(const tessera_allocation* allocation);
 /* NULL if there is none. It belongs to the allocation. */
 TESSERA_API const tessera_certificate* tessera_allocation_certificate(
@@ -86,9 +86,9 @@ TESSERA_API int tessera_allocation_stopped(const tessera_allocation* allocation)
 TESSERA_API const int64_t* tessera_allocation_offsets(const tessera_allocation* allocation);
 TESSERA_API int64_t tessera_allocation_peak(const tessera_allocation* allocation);
 TESSERA_API int64_t tessera_allocation_lower_bound(const tessera_allocation* allocation);
-/* Where peaks of several memories were minimised: how many memories there are, each peak, their
-   weighted sum, and what no placement undercuts. Else 0. tessera_allocation_memory gives 1, or 0
-   where `index` is too large. */
+/* If peaks of several memories were minimised: the number of memories, each peak, their weighted
+   sum, and a lower bound of this sum; otherwise 0. tessera_allocation_memory returns 1, or 0 if
+   `index` is too large. */
 TESSERA_API size_t tessera_allocation_memory_count(const tessera_allocation* allocation);
 TESSERA_API int tessera_allocation_memory(const tessera_allocation* allocation, size_t index,
                                           tessera_memory_peak* peak);

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* What became of a call. More values may follow. */
+/* The outcome of a call. More values may follow. */
 typedef enum tessera_status {
   TESSERA_OK = 0,
   TESSERA_BAD_INPUT = 1,   /* an argument or a file is wrong; the error says where */
@@ -43,7 +43,7 @@ typedef struct tessera_tiles tessera_tiles;
 typedef struct tessera_certificate tessera_certificate;
 typedef struct tessera_session tessera_session;
 
-/* --- errors. Texts are empty and numbers are 0 where nothing is known. */
+/* --- errors. Texts are empty and numbers are 0 if nothing is known. */
 TESSERA_API const char* tessera_error_text(const tessera_error* error); /* all of it, in lines */
 TESSERA_API const char* tessera_error_message(const tessera_error* error);
 TESSERA_API const char* tessera_error_file(const tessera_error* error);
@@ -54,7 +54,7 @@ TESSERA_API void tessera_error_free(tessera_error* error);
 
 TESSERA_API void tessera_text_free(char* text);
 
-/* --- cancelling: from any thread; a call that is cancelled gives its best answer so far. */
+/* --- cancelling: from any thread; a call that is cancelled returns its best answer so far. */
 TESSERA_API tessera_canceller* tessera_canceller_new(void); /* NULL: out of memory */
 TESSERA_API void tessera_canceller_cancel(const tessera_canceller* canceller);
 TESSERA_API void tessera_canceller_free(tessera_canceller* canceller);

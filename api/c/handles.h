@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-// The C interface: handles around the values of the C++ interface, which throws nothing. C callers
-// own what they are given, until they free it. Private.
+// Private: the C interface, as handles around the values of the C++ interface, which throws
+// nothing. C callers own the objects that they receive until they free them.
 // NOLINTBEGIN(cppcoreguidelines-owning-memory)
 struct tessera_error {
   tessera::Error value;
@@ -64,7 +64,7 @@ inline tessera_status Fail(const Error& fault, tessera_error** error) {
   return status;
 }
 
-// Calls `work`, which may throw only for lack of memory: the callers' texts are copied into values.
+// Calls `work`, which throws only if memory runs out, for instance when it copies a caller's text.
 template <typename Work>
 tessera_status Guarded(tessera_error** error, const Work& work) {
   if (error != nullptr) *error = nullptr;
@@ -75,7 +75,7 @@ tessera_status Guarded(tessera_error** error, const Work& work) {
   }
 }
 
-// A new handle of the value of a result.
+// Makes a handle of the value of a result.
 template <typename Handle, typename Value>
 tessera_status Give(Result<Value> result, Handle** handle, tessera_error** error) {
   if (!result) return Fail(result.Error(), error);
@@ -97,7 +97,7 @@ inline tessera_status RenderTo(char** text, const Result<std::string>& rendered,
   return TESSERA_OK;
 }
 
-// Fields that an older caller does not know are 0.
+// Returns the options of this version; fields that an older caller does not have are 0.
 template <typename Options>
 Options Complete(const Options& given) {
   Options known = {};
@@ -105,7 +105,7 @@ Options Complete(const Options& given) {
   return known;
 }
 
-// The common options of all searches.
+// Translates the options that all searches have in common.
 template <typename Given>
 void TranslateSearch(const Given& known, SearchOptions& options) {
   options.seed = known.seed;
@@ -121,14 +121,14 @@ void TranslateSearch(const Given& known, SearchOptions& options) {
   }
 }
 
-// Lines in one text.
+// Joins lines to one text.
 inline std::string Joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 
-// The result of a check. `findings` may be nullptr.
+// Writes the result of a check to the arguments of the caller. `findings` may be nullptr.
 inline tessera_status Give(const CheckReport& report, int* accepted, char** findings) {
   *accepted = report.accepted ? 1 : 0;
   if (findings == nullptr) return TESSERA_OK;
@@ -136,14 +136,14 @@ inline tessera_status Give(const CheckReport& report, int* accepted, char** find
   return TESSERA_OK;
 }
 
-// The texts of a caller, which may be NULL.
+// Returns a text of the caller, which may be NULL.
 inline std::string TextOf(const char* text) { return text != nullptr ? text : ""; }
 
-// Options of C as those of C++.
+// Translate options of C to those of C++.
 PlanOptions Translate(const tessera_plan_options& given);
 AllocateOptions Translate(const tessera_allocate_options& given);
 
-// New answers.
+// Make handles of new answers.
 tessera_status GiveAllocation(Result<AllocateAnswer> made, tessera_allocation** allocation,
                               tessera_error** error);
 tessera_status GiveAnswer(Result<PlanAnswer> made, tessera_answer** answer, tessera_error** error);

@@ -12,14 +12,14 @@
  *     if (tessera_network_load("net.yaml", NULL, &network, NULL) != TESSERA_OK) ...
  *     if (tessera_profile_load("npu.yaml", &profile, NULL) != TESSERA_OK) ...
  *     if (tessera_make_plan(network, profile, NULL, &answer, NULL) != TESSERA_OK) ...
- *     if (tessera_answer_plan(answer)) tessera_plan_save(tessera_answer_plan(answer), "plan.json",
- * NULL);
+ *     if (tessera_answer_plan(answer))
+ *       tessera_plan_save(tessera_answer_plan(answer), "plan.json", NULL);
  *
  * A function that can fail returns a status. If it is not TESSERA_OK, outputs are set to NULL, and
  * `*error` is a new error where `error` is not NULL. Each kind of object has a function that frees
- * it and accepts NULL. Texts belong to the object that gives them, except where a comment says that
- * tessera_text_free frees them. Texts are in UTF-8 and end in a zero. Objects never change: threads
- * may share them. A pointer that is not said to be NULL must not be NULL.
+ * it and accepts NULL. Texts belong to the object that returns them, except where a comment says
+ * that tessera_text_free frees them. Texts are in UTF-8 and end in a zero. Objects never change:
+ * threads may share them. A pointer must not be NULL unless a comment allows it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ TESSERA_API tessera_status tessera_profile_load(const char* path, tessera_profil
                                                 tessera_error** error);
 TESSERA_API tessera_status tessera_profile_parse(const char* yaml, size_t size,
                                                  tessera_profile** profile, tessera_error** error);
-/* A copy with the entry at `path`, a JSON pointer, replaced by `value`, which is JSON. */
+/* Makes a copy in which `value`, which is JSON, replaces the entry at `path`, a JSON pointer. */
 TESSERA_API tessera_status tessera_profile_with(const tessera_profile* profile, const char* path,
                                                 const char* value, tessera_profile** changed,
                                                 tessera_error** error);
@@ -48,12 +48,12 @@ TESSERA_API void tessera_profile_free(tessera_profile* profile);
 /* --- networks. `profile` may describe operators of imported files, and may be NULL. */
 TESSERA_API tessera_status tessera_network_load(const char* path, const tessera_profile* profile,
                                                 tessera_network** network, tessera_error** error);
-/* `name` is for messages; its suffix tells the format: "net.onnx". */
+/* `name` is for messages; its suffix determines the format: "net.onnx". */
 TESSERA_API tessera_status tessera_network_parse(const void* bytes, size_t size, const char* name,
                                                  const tessera_profile* profile,
                                                  tessera_network** network, tessera_error** error);
-/* A copy that takes cycles and energy of tiles from a table in CSV (docs/costs.md), of `size`
- * bytes. `name` is for messages. */
+/* Makes a copy in which the cycles and energy of tiles come from a table in CSV (docs/costs.md) of
+   `size` bytes. `name` is for messages. */
 TESSERA_API tessera_status tessera_network_with_costs(const tessera_network* network,
                                                       const char* csv, size_t size,
                                                       const char* name, tessera_network** changed,
@@ -80,7 +80,7 @@ typedef struct tessera_plan_options {
   int32_t no_boundaries;        /* not 0: tensors do not stay on chip between subgraphs */
   int32_t prefetch;             /* not 0: constants may arrive while earlier subgraphs run */
   const char* constraints;      /* YAML */
-  const tessera_plan* previous; /* of equal plans, the one most like it is taken */
+  const tessera_plan* previous; /* among equal plans, the one most like this is taken */
   uint64_t seed;
   int64_t budget;       /* of work; 0: none */
   double timeout_s;     /* of wall clock; 0: none */
@@ -94,7 +94,7 @@ typedef struct tessera_plan_options {
   int32_t certify; /* not 0: a proof if there is no plan */
 } tessera_plan_options;
 
-/* An answer without a plan is no error. `options` may be NULL. */
+/* An answer without a plan is not an error. `options` may be NULL. */
 TESSERA_API tessera_status tessera_make_plan(const tessera_network* network,
                                              const tessera_profile* profile,
                                              const tessera_plan_options* options,
@@ -119,11 +119,11 @@ TESSERA_API tessera_status tessera_plan_parse(const char* json, size_t size, tes
                                               tessera_error** error);
 TESSERA_API double tessera_plan_score(const tessera_plan* plan);
 TESSERA_API double tessera_plan_bound(const tessera_plan* plan); /* no plan has a lower score */
-/* 1 and the value, or 0 where there is no such metric. */
+/* Returns 1 and the value, or 0 if there is no such metric. */
 TESSERA_API int tessera_plan_metric(const tessera_plan* plan, const char* metric, double* value);
 TESSERA_API size_t tessera_plan_subgraph_count(const tessera_plan* plan);
 TESSERA_API size_t tessera_plan_buffer_count(const tessera_plan* plan);
-/* 1, or 0 where `index` is too large. */
+/* Returns 1, or 0 if `index` is too large. */
 TESSERA_API int tessera_plan_buffer(const tessera_plan* plan, size_t index, tessera_buffer* buffer);
 /* The plan as "json", "html", "svg", "h", "trace", "csv" (its tiles) or "txt". tessera_text_free
  * frees the text. */
@@ -132,11 +132,13 @@ TESSERA_API tessera_status tessera_plan_render(const tessera_plan* plan, const c
 /* Writes a file in the format of its suffix. */
 TESSERA_API tessera_status tessera_plan_save(const tessera_plan* plan, const char* path,
                                              tessera_error** error);
-/* Checks everything that the plan states; 1 in `*accepted` if all of it is right. `*findings` has
-   what is wrong or open, in lines; tessera_text_free frees it. It may be NULL. */
+/* Checks everything that the plan states, and sets `*accepted` to 1 if all of it is right. If
+   `findings` is not NULL, `*findings` lists what is wrong or open, in lines; tessera_text_free
+   frees it. */
 TESSERA_API tessera_status tessera_plan_check(const tessera_plan* plan, int* accepted,
                                               char** findings, tessera_error** error);
-/* The same, with the plan run on memories whose bytes know their contents, but without a search. */
+/* As tessera_plan_check, but runs the plan on memories that record what each byte contains, and
+   makes no search. */
 TESSERA_API tessera_status tessera_plan_execute(const tessera_plan* plan, int* accepted,
                                                 char** findings, tessera_error** error);
 
@@ -154,8 +156,8 @@ typedef struct tessera_evaluate_options {
   void* user;
 } tessera_evaluate_options;
 
-/* Completes, prices and checks a plan in JSON that was edited. Without a plan, the reason of the
-   answer says what is wrong. `options` may be NULL. */
+/* Completes, prices and checks an edited plan in JSON. Without a plan, the reason of the answer
+   says what is wrong. `options` may be NULL. */
 TESSERA_API tessera_status tessera_evaluate(const char* json, size_t size,
                                             const tessera_evaluate_options* options,
                                             tessera_answer** answer, tessera_error** error);
@@ -167,7 +169,7 @@ TESSERA_API void tessera_plan_free(tessera_plan* plan); /* of tessera_plan_parse
 typedef struct tessera_tile_options {
   size_t size;           /* sizeof(tessera_tile_options) */
   const char* operators; /* "conv1..conv3", "0..2"; NULL: all */
-  const char* tile;      /* "7x56": ask about this tile alone */
+  const char* tile;      /* "7x56": consider only this tile */
   int32_t all;           /* not 0: every shape that was considered */
   int32_t no_explanation;
   int32_t threads;
@@ -195,7 +197,7 @@ typedef struct tessera_tile {
   int64_t off_chip_bytes;
 } tessera_tile;
 
-/* The largest tiles that fit, or what is known about one. `options` may be NULL. */
+/* Finds the largest tiles that fit, or what is known about one. `options` may be NULL. */
 TESSERA_API tessera_status tessera_find_tiles(const tessera_network* network,
                                               const tessera_profile* profile,
                                               const tessera_tile_options* options,
@@ -206,13 +208,13 @@ TESSERA_API int tessera_tiles_largest_is_proven(const tessera_tiles* tiles);
 TESSERA_API const char* tessera_tiles_explanation(const tessera_tiles* tiles); /* in lines */
 TESSERA_API int tessera_tiles_stopped(const tessera_tiles* tiles);
 TESSERA_API size_t tessera_tiles_count(const tessera_tiles* tiles);
-/* 1, or 0 where `index` is too large. */
+/* Returns 1, or 0 if `index` is too large. */
 TESSERA_API int tessera_tiles_get(const tessera_tiles* tiles, size_t index, tessera_tile* tile);
 TESSERA_API const char* tessera_tiles_json(const tessera_tiles* tiles);
 TESSERA_API void tessera_tiles_free(tessera_tiles* tiles);
 
-/* The buffers of one tile as a problem. The texts may be NULL: all operators, the whole output,
-   what the profile prefers. */
+/* Makes a problem of the buffers of one tile. The texts may be NULL: all operators, the whole
+   output, and the policy that the profile prefers. */
 TESSERA_API tessera_status tessera_tile_problem(const tessera_network* network,
                                                 const tessera_profile* profile,
                                                 const char* operators, const char* tile,
@@ -234,7 +236,7 @@ typedef struct tessera_formula_options {
 TESSERA_API tessera_status tessera_encode(const tessera_problem* problem,
                                           const tessera_formula_options* options, char** formula,
                                           tessera_error** error);
-/* Reads what a solver printed about a formula of tessera_encode, and checks it. */
+/* Reads what a solver printed for a formula of tessera_encode, and checks it. */
 TESSERA_API tessera_status tessera_decode(const tessera_problem* problem, const char* formula,
                                           const char* output, tessera_allocation** allocation,
                                           tessera_error** error);
@@ -250,14 +252,14 @@ TESSERA_API tessera_status tessera_certificate_load(const char* folder,
                                                     tessera_error** error);
 TESSERA_API tessera_status tessera_certificate_save(const tessera_certificate* certificate,
                                                     const char* folder, tessera_error** error);
-/* As tessera_plan_check. */
+/* As tessera_plan_check, for a certificate. */
 TESSERA_API tessera_status tessera_certificate_check(const tessera_certificate* certificate,
                                                      int* accepted, char** findings,
                                                      tessera_error** error);
-/* Of tessera_certificate_load only. */
+/* Only for certificates of tessera_certificate_load. */
 TESSERA_API void tessera_certificate_free(tessera_certificate* certificate);
 
-/* --- sessions: calls that keep what they find out for later calls of any thread. The answers are
+/* --- sessions: calls that keep what they learn for later calls of any thread. The answers are
    those of the functions without a session. `most_bytes` limits what is kept; 0: 256 MiB. */
 TESSERA_API tessera_status tessera_session_new(size_t most_bytes, tessera_session** session,
                                                tessera_error** error);

@@ -38,13 +38,13 @@ base::Expected<problem::Result> Solve(const problem::Problem& problem, const Eng
   base::Expected<problem::Result> result =
       search::allocate::Allocate(problem, nullptr, 0, engines.Pointers(), options);
   if (!result || !result->peak) return result;
-  // Where the least peak was asked for, costs come second.
+  // If the least peak was requested, costs come second.
   const Bytes capacity = options.minimize ? *result->peak : *options.capacity;
   return search::allocate::FindCheapest(problem, *std::move(result), capacity, engines.Pointers(),
                                         options.budget, *options.stop);
 }
 
-// The peaks of several memories.
+// Minimises the peaks of several memories.
 base::Expected<problem::Result> SolveMemories(const problem::Problem& problem,
                                               const EngineSet& engines,
                                               const search::allocate::AllocateOptions& options,

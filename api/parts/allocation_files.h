@@ -18,8 +18,8 @@ namespace tessera::api::parts {
 std::optional<base::Diagnostic> UseMemoryOf(const hw_profiles::Profile& profile,
                                             problem::Problem& problem);
 
-// An answer as "csv", "json" or "svg". An SVG of an infeasible answer draws what collides. The
-// document has an allocation, or for "json" and "svg" an explanation.
+// Renders an answer as "csv", "json" or "svg". An SVG of an infeasible answer shows the conflict.
+// The document has an allocation, or for "json" and "svg" an explanation.
 base::Expected<std::string> RenderAllocation(
     std::string_view format, const problem::Problem& problem,
     const problem::files::AllocationDocument& document,

@@ -22,12 +22,12 @@ namespace infeasibility = plan::verify::infeasibility;
 using problem::Bytes;
 using problem::Status;
 
-constexpr Bytes kFarthest = Bytes{1} << 60;   // of which a certificate can speak
+constexpr Bytes kFarthest = Bytes{1} << 60;   // the greatest that a certificate can state
 constexpr int64_t kProverBudget = 1'000'000;  // conflicts of each prover
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// The largest capacity at which the answer says that nothing fits; nullopt when it says no such
-// thing.
+// Returns the largest capacity at which the answer states that nothing fits; nullopt if it does not
+// state that.
 std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem,
                                          std::optional<Bytes> capacity,
                                          const problem::Result& result) {
@@ -38,7 +38,7 @@ std::optional<Bytes> FindRefutedCapacity(const problem::Problem& problem,
   return std::nullopt;
 }
 
-// The folder of the proof with that number, from 1.
+// Returns the folder of the proof with that number, from 1.
 std::string PlacementFolder(size_t number) { return fmt::format("placement-{}", number); }
 
 base::Expected<void> ReadInto(CertificateFiles& files, const std::string& folder,

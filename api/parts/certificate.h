@@ -44,21 +44,21 @@ struct CertifyCall {
   std::function<void(std::string_view)> progress;
 };
 
-// Proves the negative claim of `result`: that nothing fits into the requested capacity, or into one
-// byte less than the least peak if that was found. Engines keep no proofs, so provers that do
-// repeat the claim. `document` has the sizes of the named candidate.
+// Proves the negative claim of `result`: that nothing fits into the requested capacity, or, if the
+// least peak was found, into one byte less. Engines keep no proofs, so provers derive the claim
+// again. `document` has the sizes of the named candidate.
 ProblemCertificate CertifyProblem(const problem::files::ProblemDocument& document,
                                   const problem::Result& result, const CertifyCall& call,
                                   const base::Stop& stop);
 
-// The certificate that a network has no plan: the question, and each proof about a placement as a
-// certificate of its own. Refuses more than 64 MiB.
+// Returns the certificate that a network has no plan: the question, and each proof about a
+// placement as a separate certificate. Refuses more than 64 MiB.
 base::Expected<CertificateFiles> CertifyRefutation(
     const plan::Plan& question, const plan::verify::infeasibility::Refutation& refutation);
 
 base::Expected<CertificateFiles> ReadCertificate(const std::string& folder);
 
-// Whether it is about a network.
+// Returns whether the certificate is about a network.
 bool IsRefutation(const CertificateFiles& files);
 
 // Checks the certificate of a Problem. The error is a diagnostic if it cannot be read, or does not
@@ -67,7 +67,7 @@ base::Expected<problem::proof::CheckedCertificate> CheckProblemCertificate(
     const CertificateFiles& files, const std::string& folder);
 
 // Judges the question of a network again, with only the proofs of the certificate. The error is a
-// diagnostic if they cannot be read. After the stop, nothing is known.
+// diagnostic if the proofs cannot be read. If the stop ends the check, the result is open.
 base::Expected<plan::verify::infeasibility::RefutationResult> CheckRefutation(
     const CertificateFiles& files, const std::string& folder, const base::Stop& stop);
 

@@ -14,7 +14,7 @@ namespace tessera::api::parts {
 
 enum class LoweringOutcome : uint8_t {
   kLowered,
-  kStopped,  // before it was lowered and run
+  kStopped,  // the stop came before the end
   kRefused,  // the plan cannot be lowered, or its lowering cannot be run
   kWrong,    // the interpreter has a finding: an error of this program
 };
@@ -26,7 +26,7 @@ struct CheckedLowering {
 };
 
 // Lowers the plan and runs the lowering with the interpreter (plan/lowering/interpret.cc), which
-// shares no code with what lowers. Cost: that of both, linear in the rows and cells touched.
+// shares no code with the lowering. Cost: both are linear in the rows and cells touched.
 CheckedLowering LowerAndRun(const plan::Plan& plan, const base::Stop& stop);
 
 }  // namespace tessera::api::parts

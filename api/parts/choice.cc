@@ -23,7 +23,7 @@ namespace {
 
 bool HasPlacement(const Choice& choice) { return !choice.chosen.empty(); }
 
-// Neither placed nor replaced by a fallback.
+// Returns the buffers that are neither placed nor replaced by a fallback.
 std::vector<std::string_view> LeftOut(const Problem& problem, const Choice& choice) {
   std::vector<std::string_view> ids;
   for (size_t i = 0; i < choice.chosen.size(); ++i) {
@@ -40,7 +40,7 @@ std::vector<std::string_view> Replaced(const Problem& problem, const Choice& cho
   return ids;
 }
 
-// A line that names the first; nothing if there are none.
+// Returns a line that names the first ones; empty if there are none.
 std::string Names(std::string_view title, const std::vector<std::string_view>& ids) {
   static constexpr size_t kMostNamed = 12;
   if (ids.empty()) return "";

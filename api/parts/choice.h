@@ -23,13 +23,14 @@ struct ChoiceDocument {
   std::optional<double> time_ms = {};  // leave empty if the bytes must be the same in every run
 };
 
-// "tessera-choice", version 1 (docs/choose.md).
+// Returns "tessera-choice", version 1 (docs/choose.md).
 std::string ChoiceAsJson(const problem::Problem& problem, const ChoiceDocument& document);
 
-// The same in a few lines of text; of the buffers that are left out it names the first.
+// Returns the choice in a few lines of text, with the first of the buffers that are left out.
 std::string DescribeChoice(const problem::Problem& problem, const ChoiceDocument& document);
 
-// The chosen buffers and the fallbacks of the others alone, and their allocation.
+// Return the Problem of the chosen buffers and the fallbacks that replace others, and its
+// allocation.
 problem::Problem ChosenProblem(const problem::Problem& problem, const ChoiceDocument& document);
 problem::Result ChosenPlacement(const problem::Problem& problem, const ChoiceDocument& document);
 

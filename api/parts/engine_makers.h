@@ -13,8 +13,8 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
 
-// The tables behind EngineSet: engines that only place buffers, which Tessera::allocate has too,
-// and those of the whole library.
+// The tables for EngineSet: engines that only place buffers, which Tessera::allocate has too, and
+// the other engines of the whole library.
 namespace tessera::api::parts {
 
 struct EngineOptions {
@@ -35,12 +35,12 @@ struct EngineMaker {
 };
 
 struct EngineTable {
-  std::span<const EngineMaker> engines;  // in the order in which they are asked
+  std::span<const EngineMaker> engines;  // in the order in which they are used
   std::span<const EngineRule> rules;
 };
 
 EngineTable PlacementEngines();
-EngineTable FurtherEngines();  // asked behind those; empty in Tessera::allocate
+EngineTable FurtherEngines();  // used after the placement engines; empty in Tessera::allocate
 
 template <typename Engine, typename... Options>
 std::unique_ptr<problem::Engine> MakeEngine(Options&&... options) {

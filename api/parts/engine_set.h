@@ -14,11 +14,11 @@
 namespace tessera::api::parts {
 
 // Engines in the order in which a portfolio uses them. Z3 is used only by name: only a watchdog can
-// stop it, so answers would depend on the clock.
+// stop it, so its answers would depend on the clock.
 class EngineSet {
  public:
-  // The engines with these names, in this order, without these rules. Names that FindUnknown
-  // reports are skipped.
+  // Makes the engines with these names, in this order, without these rules. Skips names that
+  // FindUnknown reports.
   EngineSet(std::span<const std::string> names, std::span<const std::string> switched_off,
             uint64_t seed);
 
@@ -26,17 +26,19 @@ class EngineSet {
   static std::vector<std::string> Names();
   static std::vector<std::string> Rules();
 
-  // Whether this is the whole library; Tessera::allocate has fewer engines.
+  // Returns whether this is the whole library; Tessera::allocate has fewer engines.
   static bool IsWhole();
 
-  // The engine with this name; without a name, the default engines.
+  // Returns the engine with this name, or the default engines if the name is empty.
   static std::vector<std::string> NamesOfWanted(const std::string& only);
 
+  // An engine or rule that this program does not have, and those that it has.
   // The first engine or rule that this program does not have, in words, and those that it has.
   struct Unknown {
     std::string what;  // "engine 'foo'"
     std::vector<std::string> known;
   };
+  // Returns the first of these names that is unknown; nullopt if all are known.
   static std::optional<Unknown> FindUnknown(std::span<const std::string> names,
                                             std::span<const std::string> switched_off);
 

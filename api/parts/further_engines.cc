@@ -12,7 +12,7 @@
 namespace tessera::api::parts {
 namespace {
 
-// Of the lazy engine and of boxing.
+// Rules of the lazy engine and of boxing.
 constexpr EngineRule kFurtherRules[] = {
     {"mirror", [](EngineOptions& o) { o.lazy.break_mirror = false; }},
     {"edge-finding", [](EngineOptions& o) { o.lazy.edge_finding = false; }},

@@ -19,16 +19,17 @@ namespace tessera::api::parts {
 using NamedCapacity = std::pair<std::string, problem::Bytes>;
 using NamedWeight = std::pair<std::string, double>;
 
-// The range of weights, of peaks and of metrics, and of limits. Sums and quotients of such numbers
-// and of metrics stay far within what a double holds.
+// The range of weights and of limits. Sums and quotients of such numbers and of metrics stay far
+// within the range of a double.
 inline constexpr double kLeastWeight = 1e-100;
 inline constexpr double kMostWeight = 1e100;
 
-// Alone and with the weight 1, in place of memories: all peaks, or each over its lower bound.
+// These names stand alone, with the weight 1, instead of memories: the sum of all peaks, or of each
+// peak over its lower bound.
 inline constexpr std::string_view kSumOfPeaks = "sum";
 inline constexpr std::string_view kRelativePeaks = "relative";
 
-// The index of a memory.
+// Returns the index of the memory with this name.
 base::Expected<size_t> FindMemory(const problem::Problem& problem, const std::string& name,
                                   std::string_view option);
 
@@ -37,8 +38,8 @@ std::optional<base::Diagnostic> SetCapacities(problem::Problem& problem,
                                               const std::vector<NamedCapacity>& capacities,
                                               std::string_view option);
 
-// The objective that `weights` state: nullopt if that is the peak of the first memory alone.
-// Weights lie within their range. A memory may be named once.
+// Returns the objective that `weights` state; nullopt if that is the peak of the first memory
+// alone. Weights must lie within the range above. A memory may be named once.
 base::Expected<std::optional<search::allocate::PeakObjective>> FindObjective(
     const problem::Problem& problem, const std::vector<NamedWeight>& weights,
     std::string_view option);

@@ -14,13 +14,13 @@ namespace tessera::api::parts {
 struct ModelAnswer {
   problem::Problem problem;  // with the sizes of the candidate
   problem::files::AllocationDocument document;
-  // Parts of the Problem that the allocation breaks, though it breaks none of the formula, which is
-  // an error of this program; empty: nothing.
+  // How the allocation breaks the Problem although it satisfies the formula, which is an error of
+  // this program; empty: it does not.
   std::string wrong;
 };
 
-// Judges what a solver says and breaks nothing of the formula. Its model is checked; its claim that
-// nothing fits has no proof, so the answer is then unknown.
+// Judges the answer of a solver whose model satisfies the formula. The allocation is checked
+// against the Problem. A claim that nothing fits has no proof, so the answer is then unknown.
 ModelAnswer JudgeModel(const problem::files::ProblemDocument& input,
                        const encoder::exports::FormulaOptions& options,
                        const encoder::exports::Decoded& decoded);

@@ -43,7 +43,7 @@ bool HaveSameModes(const problem::Problem& a, const problem::Problem& b) {
                     });
 }
 
-// The steps of one subgraph.
+// Returns the steps of one subgraph.
 problem::Lifespan StepsOf(const plan::Plan& plan, int subgraph) {
   problem::Lifespan steps{0, 0};
   for (size_t t = 0; t < plan.steps.size(); ++t) {
@@ -71,7 +71,7 @@ std::string Joined(const std::vector<std::string>& names) {
   return Printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-// The Problem's memories are some of the profile's, by name.
+// Returns the profile with the fewest modes. The Problem has some of its memories, by name.
 hw_profiles::Profile Reduced(hw_profiles::Profile profile, const ModeQuestion& question,
                              const FewestModes& found) {
   const problem::Problem reduced = search::reasons::WithModes(question.Problem(), found.kept);
@@ -87,9 +87,9 @@ hw_profiles::Profile Reduced(hw_profiles::Profile profile, const ModeQuestion& q
 
 }  // namespace
 
-// A subgraph alone is less constrained than the plan: modes that do not suffice for it do not
-// suffice for the plan, and it is solved quickly. So subgraphs come first, and only modes that
-// satisfy them all are tried on the whole plan.
+// A subgraph alone is less constrained than the plan, and is solved quickly. Modes that do not
+// suffice for it do not suffice for the plan. So subgraphs come first, and only modes that satisfy
+// them all are tried on the whole plan.
 std::optional<base::Diagnostic> ModeQuestion::Add(const plan::Plan& plan, const std::string& name) {
   if (!profile_ && !queries_.empty()) return Fault(name, "a plan among Problems");
   if (profile_ &&

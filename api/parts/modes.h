@@ -12,7 +12,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/reasons/fewest_modes.h"
 
-// The modes of its banks that a chip does not need (docs/modes.md): questions and answers.
+// The bank modes that a chip does not need (docs/modes.md): questions and answers.
 namespace tessera::api::parts {
 
 inline constexpr int64_t kModesBudget = 200'000;  // of each query to an engine
@@ -21,12 +21,13 @@ inline constexpr int64_t kModesBudget = 200'000;  // of each query to an engine
 // whole; or the given Problems.
 class ModeQuestion {
  public:
-  // `name` is for messages. Refuses plans and Problems together, plans of different profiles, plans
-  // that are wrong, and memories with other modes than the first ones.
+  // Adds the questions about a plan or a Problem. `name` is for messages. Refuses plans and
+  // Problems together, plans of different profiles, plans that are wrong, and memories whose modes
+  // differ from those of the first input.
   std::optional<base::Diagnostic> Add(const plan::Plan& plan, const std::string& name);
   std::optional<base::Diagnostic> Add(problem::Problem problem, const std::string& name);
 
-  // Refuses inputs without modes.
+  // Returns the fault if no memory has modes.
   std::optional<base::Diagnostic> FindLack() const;
 
   const std::vector<search::reasons::ModeQuery>& Queries() const { return queries_; }
@@ -42,10 +43,10 @@ class ModeQuestion {
   std::optional<hw_profiles::Profile> profile_;
 };
 
-// Whether there is an answer.
+// Returns whether the kept modes are enough.
 bool IsEnough(const search::reasons::FewestModes& found);
 
-// The modes of one memory that stay or go.
+// The modes of one memory, kept and removed.
 struct MemoryModes {
   std::string memory;
   std::vector<std::string> keep;
@@ -59,11 +60,11 @@ std::vector<MemoryModes> MemoryModesOf(const problem::Problem& problem,
 std::vector<std::string> NamesOf(const problem::Problem& problem,
                                  const std::vector<search::reasons::ModeId>& modes);
 
-// "bank 1", and "dma.read".
+// Return "bank 1", and "dma.read".
 std::string BankName(const problem::Problem& problem, const search::reasons::FreedAccess& freed);
 std::string AccessName(const problem::Permission& access);
 
-// The rest: the profile of the plans, or the one Problem, as a JSON document.
+// Returns the reduced profile of the plans, or the reduced Problem, as a JSON document.
 std::string WithFewestModes(const ModeQuestion& question,
                             const search::reasons::FewestModes& found);
 

@@ -8,7 +8,7 @@
 namespace tessera::api::parts {
 namespace {
 
-// Of the canonical engine. One of them is a rule of the lazy engine too.
+// Rules of the canonical engine. One of them is a rule of the lazy engine too.
 constexpr EngineRule kPlacementRules[] = {
     {"gap-fill", [](EngineOptions& o) { o.canonical.gap_fill = false; }},
     {"support", [](EngineOptions& o) { o.canonical.support = false; }},

@@ -38,7 +38,7 @@ class PlanCheck {
   bool IsClean() const { return verdict_.violations.empty(); }
   bool IsCutOff() const { return !verdict_.cut_off.empty(); }
 
-  // Nothing follows on what was cut off.
+  // Does a part of the work. After one was cut off, the others are skipped.
   template <typename Work>
   void Interruptibly(std::string_view when, const Work& work) {
     if (IsCutOff()) return;
@@ -85,13 +85,13 @@ class PlanCheck {
     if (IsClean() && verdict_.obstacle.empty()) verdict_.obstacle = verdict_.interpreted->obstacle;
   }
 
-  // Compares it with what follows from the plan.
+  // Compares the stated lowering with the one derived from the plan.
   void CheckLowering() {
     if (!options_.execute) {
       for (const std::string& fault : plan::lowering::FindForbidden(plan_))
         verdict_.violations.push_back("lowering: " + fault);
     }
-    if (!IsClean()) return;  // of a plan that is none, nothing follows
+    if (!IsClean()) return;  // nothing follows from an invalid plan
     const base::Expected<plan::Program> expected = plan::lowering::Lower(plan_, stop_);
     if (stop_.Requested()) return;
     if (!expected) {

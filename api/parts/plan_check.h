@@ -21,18 +21,18 @@ struct PlanVerdict {
   std::optional<plan::lowering::Report> interpreted;  // if requested and the plan has a lowering
   std::string obstacle;  // why the plan cannot be executed; empty if it can
   bool searched_again =
-      // if false, claims that only a search can establish were not compared: not requested, or
-      // another check failed
+      // false: claims that only a search can establish were not compared, because that was not
+      // requested or another check failed
       false;
   std::optional<search::partition::analysis::BoundConfirmation> bound;  // if searched again
-  std::string cut_off;  // what the stop ended, as in "while ..."; empty: nothing
+  std::string cut_off;  // the work that the stop cut off: "while ..."; empty: none
 };
 
 struct PlanCheckOptions {
   bool execute = false;
   bool search = true;
   int threads = 1;
-  // Calls a part that may take long, which polls the stop. Empty: the part is called directly.
+  // Calls `part`, which may take long and polls the stop. Empty: the part is called directly.
   std::function<void(const std::function<void()>& part)> around;
 };
 

@@ -11,7 +11,7 @@
 namespace tessera::api::parts {
 namespace {
 
-// In all, and where a deadline is over already.
+// The time for all reasons, and that after a deadline that is over.
 constexpr std::chrono::milliseconds kReasons{1700};
 constexpr std::chrono::milliseconds kLateReasons{40};
 constexpr double kPartForCollision = 0.4;

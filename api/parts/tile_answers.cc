@@ -16,8 +16,8 @@ namespace {
 
 using problem::Status;
 
-// The first impossible candidate above the largest that fits; where that is the last, the first of
-// all.
+// Returns the first impossible candidate above the largest that fits; if none is above it, the
+// first impossible one.
 std::optional<size_t> FindRefused(const search::tiling::CandidateOutcome& outcome) {
   std::optional<size_t> first;
   for (size_t i = 0; i < outcome.candidates.size(); ++i) {
@@ -28,7 +28,7 @@ std::optional<size_t> FindRefused(const search::tiling::CandidateOutcome& outcom
   return first;
 }
 
-// Of the impossible candidates with more elements than the largest that fits the smallest.
+// Returns the smallest of the impossible candidates with more elements than the largest that fits.
 std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
   const auto candidates = found.tiles.Candidates();
   const auto elements = [&](size_t i) { return graph::ElementsOf(candidates[i].choice.tile); };
@@ -41,7 +41,7 @@ std::optional<size_t> FindNextLarger(const search::tiling::Staircase& found) {
   return next;
 }
 
-// With its cost where it fits and a simulator is handed in.
+// The row has a cost if the candidate fits and there is a simulator.
 api::answers::TileRow RowOf(const search::tiling::IntervalTiles& tiles, size_t candidate,
                             const TileSubject& subject, const search::cost::Simulator* simulator) {
   const encoder::program::SubgraphChoice& choice = tiles.Candidates()[candidate].choice;

@@ -20,8 +20,8 @@ namespace tessera::api::parts {
 
 inline constexpr int64_t kTileBudget = 200'000;  // of each query to an engine
 
-// Converts the results of searches for tiles to answers: with costs, and with reasons if something
-// is impossible and `explains` is true. All arguments must outlive this object.
+// Converts the results of searches for tiles to answers with costs. If `explains` is true, they
+// include the reasons why tiles are impossible. All arguments must outlive this object.
 class TileAnswers {
  public:
   TileAnswers(const EngineSet& engines, std::optional<int64_t> budget, bool explains,
@@ -32,11 +32,11 @@ class TileAnswers {
   base::Expected<api::answers::TileAnswer> SearchCandidates(
       const problem::files::ProblemDocument& input, const std::string& name) const;
 
-  // The corners; and every shape that was considered if `all` is true.
+  // Returns the corners, and every shape that was considered if `all` is true.
   api::answers::TileAnswer Build(const TileSubject& subject, const search::tiling::Staircase& found,
                                  bool all) const;
 
-  // One shape, decided under every policy.
+  // Returns the answer about one shape that was decided under every policy.
   api::answers::ShapeAnswer Build(const TileSubject& subject, const graph::tiling::TileShape& shape,
                                   const search::tiling::IntervalTiles& tiles) const;
 

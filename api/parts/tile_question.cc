@@ -43,7 +43,7 @@ std::optional<int64_t> ParseNumber(std::string_view word) {
   return number;
 }
 
-// An id counts before a number that could be meant too, if only with leading zeros.
+// Finds an operator by its id or number. A word with leading zeros is a number only if it is no id.
 base::Expected<int> FindNamed(const std::string& said, const std::string& word,
                               const graph::Graph& network) {
   std::vector<std::string_view> names;
@@ -70,7 +70,7 @@ std::vector<std::string_view> Split(std::string_view words, char separator) {
   }
 }
 
-// Reads a shape, then holds it against the network and the profile.
+// Reads a shape, then checks it against the network and the profile.
 class ShapeReader {
  public:
   ShapeReader(const std::string& words, const graph::Graph& network,
@@ -143,7 +143,7 @@ class ShapeReader {
                      "rows x columns as in 7x56, or axes by name as in rows=7,channels=32");
   }
 
-  // The granularity along an axis where the profile and the operators let it be cut.
+  // Returns the granularity along an axis, if the profile and the operators allow cuts along it.
   std::optional<int64_t> GranularityOf(size_t axis) const {
     for (const hw_profiles::AxisGranularity& cut : profile_.tiling.axes) {
       if (graph::tiling::AxisOf(output_, cut.axis) != axis) continue;
@@ -152,7 +152,7 @@ class ShapeReader {
     return std::nullopt;
   }
 
-  // The legal extents next to the one wanted: below or equal, above or equal.
+  // Returns the legal extents next to the requested one: below or equal, above or equal.
   std::pair<int64_t, int64_t> Nearest(size_t axis) const {
     const int64_t whole = output_[axis];
     const std::optional<int64_t> granularity = GranularityOf(axis);

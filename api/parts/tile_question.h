@@ -11,7 +11,7 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/problem.h"
 
-// Which operators and which tile a question is about, in the words of a user.
+// The operators and the tile of a question, as a user states them.
 namespace tessera::api::parts {
 
 // The network, the profile and the interval of a query.
@@ -24,7 +24,7 @@ struct TileSubject {
   std::string Text() const;
 };
 
-// A question that cannot be put: bad input, or what the profile cannot run.
+// A question that cannot be asked: bad input, or a network that the profile cannot run.
 struct TileRefusal {
   base::Diagnostic diagnostic;
   bool is_unsupported = false;
@@ -38,16 +38,16 @@ base::Expected<int> ParseOperator(const std::string& word, const graph::Graph& n
 base::Expected<graph::Interval> ParseInterval(const std::string& words, const graph::Graph& network,
                                               const std::string& option = "--ops");
 
-// A tile of the interval's output that the profile allows: "7x56" is rows by columns,
-// "rows=7,channels=32" names axes, and "1x32x7x56" gives every extent of the output in order. Axes
+// Returns a tile of the interval's output that the profile allows: "7x56" is rows by columns,
+// "rows=7,channels=32" names axes, and "1x32x7x56" states every extent of the output in order. Axes
 // that are not named stay whole. Refuses an invalid tile, and suggests the nearest valid ones.
 base::Expected<graph::tiling::TileShape> ParseTileShape(const std::string& words,
                                                         const graph::Graph& network,
                                                         const hw_profiles::Profile& profile,
                                                         graph::Interval interval);
 
-// The Problem of one tile under one policy, in the words of `tessera tile`. Without a tile it is
-// the whole output, without a policy what the profile prefers.
+// Returns the Problem of one tile under one policy, as the user of `tessera tile` states them. An
+// empty tile is the whole output; an empty policy is the one that the profile prefers.
 tl::expected<problem::Problem, TileRefusal> FormulateTile(const TileSubject& subject,
                                                           const std::string& tile,
                                                           const std::string& policy);

@@ -53,7 +53,7 @@ constexpr int64_t kVersion = 1;
 constexpr std::array<std::string_view, 3> kIntegerWords = {"auto", "order", "bits"};
 
 // FNV-1a over the Problem in its file format. It detects mistakes, not attacks: the content of a
-// model is checked anyway.
+// model is checked in any case.
 std::string MarkOf(const problem::files::ProblemDocument& document) {
   const problem::Ladder* ladder = document.ladder ? &*document.ladder : nullptr;
   uint64_t hash = 0xcbf29ce484222325U;
@@ -127,7 +127,8 @@ base::Unexpected RefuseFull() {
   return Refuse(fmt::format("the formula has more than {} clauses", sat::kClauseLimit));
 }
 
-// Counts of a record of terms. Integers and the bounds of their domains count as well.
+// Returns the table of sizes of a record of terms. Integers and the bounds of their domains count
+// as well.
 std::string TabulateTerms(const TermRecord& record) {
   formulation::TopicCounts variables{};
   for (int32_t variable = formulation::kTrue.Variable() + 1; variable <= record.VariableCount();

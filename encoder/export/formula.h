@@ -17,10 +17,10 @@
 //                         formula.smt2 --any SMT solver--> "(define-fun ...)"
 //                         formula.txt  --human readers
 //
-// A model says "variable 17". Decode therefore writes the formula again, in memory, and applies the
-// model to it: the same Problem with the same options gives the same variables. The first line of a
-// formula holds the options and a fingerprint of the Problem, so that the user need not repeat the
-// options.
+// A model only numbers the variables. Decode therefore writes the formula again, in memory, and
+// applies the model to it: the same Problem with the same options leads to the same variables. The
+// first line of a formula holds the options and a fingerprint of the Problem, so that the user need
+// not repeat the options.
 namespace tessera::encoder::exports {
 
 enum class FormulaFormat : uint8_t { kDimacs, kSmtlib, kText };
@@ -28,7 +28,8 @@ enum class FormulaFormat : uint8_t { kDimacs, kSmtlib, kText };
 struct FormulaOptions {
   FormulaFormat format = FormulaFormat::kText;
   problem::Bytes capacity = 0;  // of memories[0]
-  // Of the candidates; if not set, each candidate is a variable and one of them holds.
+  // The tile candidate whose sizes count; if not set, each candidate is a variable and one of them
+  // holds.
   std::optional<size_t> candidate;
   // for kDimacs, and for the sizes that kText reports
   sat::IntegerEncoding integers = sat::IntegerEncoding::kByMagnitude;
@@ -73,7 +74,8 @@ base::Expected<Decoded> Decode(const problem::files::ProblemDocument& document,
                                const FormulaOptions& options, std::string_view output,
                                std::string_view file);
 
-// The first line of a formula, without the comment sign of the format. The line is not broken:
+// Returns the first line of a formula, without the comment sign of the format. It is not broken as
+// it is here:
 //
 //     tessera-formula {"version":1,"problem":"c0ffee...","capacity":4096,
 //                      "candidate":"rows=7","integers":"order"}

@@ -18,7 +18,7 @@ namespace tessera::encoder::exports {
 
 // A formula that is recorded in order to be written to a file: the clauses as they were added, each
 // with its topic, and the meaning of every variable. Assign loads a model that an external solver
-// found; then the record answers for that model.
+// found; IsTrue then reads that model.
 class ClauseRecord : public formulation::ClauseSink, public formulation::Model {
  public:
   struct Variable {

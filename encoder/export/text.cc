@@ -33,7 +33,7 @@ std::string Sentences::Of(formulation::Literal literal) const {
 }
 
 // A clause is printed as an implication: its negative literals are the premises, the rest is the
-// conclusion. If the conclusion is empty, the negation of the last premise takes its place.
+// conclusion. If the conclusion is empty, the negation of the last premise is the conclusion.
 std::string Sentences::Of(std::span<const formulation::Literal> clause) const {
   if (clause.empty()) return "this cannot hold";
   std::vector<std::string> premises;

@@ -49,11 +49,13 @@ class TermTarget final : public formulation::Target {
 };
 
 // Writes a Problem to a target that decides nothing. The capacity is fixed. With tile candidates
-// there is one variable for each candidate, and at least one of them holds. Writing it again gives
-// the same variables in the same order; this is why a model from an external solver can be read.
+// there is one variable for each candidate, and at least one of them holds. Writing the Problem
+// again makes the same variables in the same order; this is why a model from an external solver can
+// be read.
 class Transcript {
  public:
-  // `document` must outlive this object. Of the options, only capacity and candidate count.
+  // `document` must outlive this object. Only the capacity and the candidate of the options are
+  // used.
   Transcript(const problem::files::ProblemDocument& document, const FormulaOptions& options);
 
   Transcript(const Transcript&) = delete;

@@ -27,10 +27,10 @@
 //
 // floor(o_a) + s_a = floor(o_a + s_a) <= floor(o_b) whenever o_a + s_a <= o_b, so pairs stay
 // disjoint. Boundaries at multiples of g stay uncrossed. Aligned and fixed offsets do not move.
-// Colocated offsets move by the same amount. Ends only sink, so the capacity holds, even rounded
-// down to a multiple of g, because every rounded end is a multiple. A buffer may leave the highest
-// bank that it touched and enters none; so modes, ports, allowed and different banks still hold.
-// Two constraints can break. For these an alignment of 1 counts as well, which makes g = 1:
+// Colocated offsets move by the same amount. Ends only decrease, so the capacity holds, even
+// rounded down to a multiple of g, because every rounded end is a multiple. A buffer may leave the
+// highest bank that it touched and enters none; so modes, ports, allowed and different banks still
+// hold. Two constraints can break. For these an alignment of 1 counts as well, which makes g = 1:
 // - same bank, if one of the two leaves a bank that the other keeps (not if both are kSingle);
 // - adjacent, if the second is aligned and the first is not: up(o + s) changes, the second does
 //   not.
@@ -89,8 +89,8 @@ std::set<std::pair<int, int>> RelatedPairs(const Problem& problem, Predicate pre
   return pairs;
 }
 
-// Pairs that a relation keeps disjoint anyway, or allows to share bytes: common life adds no
-// constraint for them.
+// Pairs that a relation keeps disjoint in any case, or allows to share bytes: that they live
+// together adds no constraint.
 std::set<std::pair<int, int>> ExemptPairs(const Problem& problem) {
   return RelatedPairs(
       problem, [](RelationKind kind) { return MayShare(kind) || kind == RelationKind::kAdjacent; });

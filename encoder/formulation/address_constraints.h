@@ -22,8 +22,8 @@ struct Grid {
 // order constraints.
 inline constexpr size_t kPairLimit = 4'000'000;
 
-// The constraints of a Problem on addresses, as plain data. They cover banks, spans, reserved
-// ranges, lifespans and relations, as far as no solver needs to see these again.
+// The constraints of a Problem on addresses, as plain data. They follow from alignments, lifespans,
+// banks, spans, reserved ranges, relations and rules.
 struct AddressConstraints {
   // For each memory, the unit in which its addresses may be counted: see GranularityOf.
   std::vector<problem::Bytes> granularities;
@@ -55,14 +55,14 @@ AddressConstraints FindAddressConstraints(const problem::Problem& problem,
                                           size_t most_pairs = kPairLimit,
                                           const base::Stop* stop = nullptr);
 
-// The largest unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g.
-// The capacity may be rounded down to a multiple of g.
+// Returns a unit g such that, if the buffers of `memory` fit at all, they fit at multiples of g
+// (address_constraints.cc). The capacity may be rounded down to a multiple of g.
 problem::Bytes GranularityOf(const problem::Problem& problem, const problem::Ladder* ladder,
                              int memory);
 
-// A lower bound of the bytes that each memory needs: the load of its heaviest step, summed over the
-// buffers that no colocate or exclusive relation allows to share addresses. `problem` has the sizes
-// of one candidate.
+// Returns a lower bound of the bytes that each memory needs: the load of its heaviest step, summed
+// over the buffers that no colocate or exclusive relation allows to share addresses. `problem` has
+// the sizes of one candidate.
 std::vector<problem::Bytes> LoadOf(const problem::Problem& problem);
 
 }  // namespace tessera::encoder::formulation

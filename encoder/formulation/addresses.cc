@@ -23,8 +23,8 @@
 // One literal per pair, "i below j", selects one of the two halves of the first line.
 //
 // Only end_i = offset_i + size_i contains the size. If the size is the same for all candidates, the
-// end is not a variable but the offset plus a constant. If it differs, the end is an integer of its
-// own, and each candidate r states, guarded by its selector,
+// end is not a variable but the offset plus a constant. If it differs, the end is a separate
+// integer, and each candidate r states, guarded by its selector,
 //
 //     candidate_r  ->  end_i = offset_i + size_i(r)
 //

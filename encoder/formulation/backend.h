@@ -18,7 +18,7 @@
 
 // The interfaces that constraints are written to. The formulation of a Problem (formulation.h)
 // writes Boolean constraints to a ClauseSink and constraints on addresses to an IntegerSink. It
-// does not know which solver is behind them.
+// does not depend on the solver that implements them.
 namespace tessera::encoder::formulation {
 
 // A Boolean variable or its negation, as in DIMACS: variable v > 0, negation -v.
@@ -37,8 +37,8 @@ class Literal {
   int32_t dimacs_ = 0;
 };
 
-// Variable 1 of every sink is true. A condition that is decided in advance is thus a literal like
-// any other.
+// Variable 1 of every sink is true, so a condition that is decided in advance is a literal like any
+// other.
 inline constexpr Literal kTrue{1};
 inline constexpr Literal kFalse{-1};
 
@@ -81,7 +81,7 @@ class ClauseSink {
   ClauseSink& operator=(const ClauseSink&) = delete;
   virtual ~ClauseSink() = default;
 
-  // Returns the number after the last one. Variables made in sequence thus have consecutive
+  // Returns the variable with the next number, so variables made in sequence have consecutive
   // numbers.
   virtual Literal NewVariable() = 0;
 
@@ -94,7 +94,7 @@ class ClauseSink {
   virtual void Explain(Literal /*literal*/, const Meaning& /*meaning*/) {}
 
   // Requires that at least one of the literals holds. Constants are removed first. A clause that
-  // holds anyway is not counted.
+  // always holds is not counted.
   void Add(std::span<const Literal> clause);
   void Add(std::initializer_list<Literal> clause) { Add(std::span(clause.begin(), clause.size())); }
 
@@ -116,7 +116,7 @@ class ClauseSink {
   void CountVariable() { ++variables_[static_cast<size_t>(topic_)]; }
 
   // Counts one constraint under the current topic. Returns false, permanently, once the limit is
-  // exceeded.
+  // exceeded or the observed Stop has requested a stop.
   bool Count();
 
   Topic CurrentTopic() const { return topic_; }
@@ -134,7 +134,8 @@ class ClauseSink {
   TopicCounts variables_{};
 };
 
-// A literal that holds if and only if both hold. Makes a variable only if neither is a constant.
+// Returns a literal that holds if and only if both hold. Makes a variable only if neither is a
+// constant.
 Literal And(ClauseSink& sink, Literal a, Literal b);
 
 // The values first, first + step, ...; there are `count` of them. step >= 1, count >= 1, first >=
@@ -153,8 +154,8 @@ struct Domain {
 // Restricts the domain to these values, in any order, if they are fewer than its own.
 void Restrict(Domain& domain, std::vector<int64_t> values);
 
-// The values of an integer of this domain modulo `modulus`, as a domain. It may contain a few
-// additional values.
+// Returns the values of an integer of this domain modulo `modulus`, as a domain. It may contain a
+// few additional values.
 Domain RemainderDomain(const Domain& domain, int64_t modulus);
 
 // An integer variable of an IntegerSink.
@@ -185,29 +186,29 @@ class IntegerSink {
   // it.
   virtual void Explain(Integer /*integer*/, const Quantity& /*quantity*/) {}
 
-  // The literal [term >= value]; kTrue or kFalse if the domain decides it. Equal queries give equal
-  // literals.
+  // Returns the literal [term >= value]; kTrue or kFalse if the domain decides it. Equal queries
+  // return equal literals.
   virtual Literal AtLeast(Term term, int64_t value) = 0;
 
-  // If `guard` holds, then low <= high. Without the guard there is no constraint.
+  // Requires low <= high if `guard` holds.
   virtual void AddOrder(Literal guard, Term low, Term high) = 0;
 
-  // An integer equal to `integer` modulo `modulus`; modulus >= 1. Equal queries may give equal
-  // integers.
+  // Returns an integer equal to `integer` modulo `modulus`; modulus >= 1. Equal queries may return
+  // equal integers.
   virtual Integer Remainder(Integer integer, int64_t modulus) = 0;
 
-  // If `guard` holds, then first + second = sum. sum.shift >= 0.
+  // Requires first + second = sum if `guard` holds; sum.shift >= 0.
   virtual void AddSum(Literal guard, Integer first, Integer second, Term sum) = 0;
 
-  // If `guard` holds, then first XOR second = mask. mask >= 0.
+  // Requires first XOR second = mask if `guard` holds; mask >= 0.
   virtual void AddXor(Literal guard, Integer first, Integer second, int64_t mask) = 0;
 
-  // An integer for `start` plus one of `sizes`, with values in `domain`. There are two or more
-  // sizes, ascending. ChooseSize later selects the size, each time under another guard.
+  // Returns an integer for `start` plus one of `sizes`, with values in `domain`. There are two or
+  // more sizes, ascending. ChooseSize later selects the size, each time under another guard.
   virtual Integer NewEnd(Integer start, const std::vector<int64_t>& sizes, const Domain& domain);
 
-  // If `guard` holds, then `end`, made by NewEnd for `start`, is at least start + size. If `exact`,
-  // it is equal to start + size.
+  // Requires, if `guard` holds, that `end`, made by NewEnd for `start`, is at least start + size;
+  // if `exact`, that it is equal to start + size.
   virtual void ChooseSize(Literal guard, Integer start, int64_t size, Integer end, bool exact);
 
   // Asks the search to try this value first. This is never a constraint; a solver without such a
@@ -233,7 +234,7 @@ class Target : public Model {
   virtual IntegerSink& Integers() = 0;
 };
 
-// A solver that takes clauses and integers and decides them under assumptions, repeatedly. Its
+// A solver that accepts clauses and integers and decides them under assumptions, repeatedly. Its
 // model is that of the last Decide that answered kSatisfiable.
 class Backend : public Target {
  public:
@@ -254,7 +255,7 @@ struct Magnitude {
   int64_t memory = std::numeric_limits<int64_t>::max();
 };
 
-// Thrown by a factory whose library needs more memory than the limit leaves it.
+// Thrown by a factory whose library needs more memory than the limit leaves for it.
 struct TooLittleMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -13,8 +13,8 @@ namespace tessera::encoder::formulation {
 // The meaning of "at least `held` of the first `among` literals hold". Constants are not counted.
 using Tally = std::function<Meaning(int held, int among)>;
 
-// At most `most` of the literals hold; most >= 0. `tally`, if given, explains the counts. Cost:
-// about 2 * n * most clauses and n * most variables.
+// Requires that at most `most` of the literals hold; most >= 0. `tally`, if given, explains the
+// counts. Cost: about 2 * n * most clauses and n * most variables.
 void AddAtMost(ClauseSink& sink, std::span<const Literal> literals, int most,
                const Tally& tally = {});
 
@@ -24,10 +24,10 @@ struct Weighted {
   int64_t weight = 1;
 };
 
-// The weights of the literals that hold add up to at most `limit` >= 0. Unit propagation alone
-// makes every literal false that would exceed the limit. Adds nothing and returns false if that
-// needs more than `most_nodes` nodes of the diagram (see cardinality.cc). Each node costs a
-// variable and two clauses.
+// Requires that the weights of the literals that hold add up to at most `limit` >= 0. Unit
+// propagation alone makes every literal false that would exceed the limit. Adds nothing and returns
+// false if that needs more than `most_nodes` nodes of the diagram (see cardinality.cc). Each node
+// costs a variable and two clauses.
 bool AddSumAtMost(ClauseSink& sink, std::span<const Weighted> terms, int64_t limit,
                   size_t most_nodes);
 

@@ -13,7 +13,7 @@
 
 // The extension point for restrictions that neither a Problem nor its rules can express: a
 // constraint written in C++. It adds clauses over the variables of the formulation, for any solver,
-// and has a check of its own that every answer must pass.
+// and has a separate check that every answer must pass.
 //
 //     // This buffer starts in the first 64 bytes.
 //     class FirstLine : public Constraint {
@@ -27,7 +27,7 @@
 // examples/programs/custom_constraint.cc is a complete example.
 namespace tessera::encoder::formulation {
 
-// The view of a formulation that a constraint gets. Addresses are counted in units of the
+// The view of a formulation that a constraint receives. Addresses are counted in units of the
 // granularity of the buffer's memory. Sizes are those of the candidate in question; EndOf follows
 // the candidate.
 class Variables {

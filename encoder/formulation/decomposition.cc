@@ -27,8 +27,8 @@
 // the whole, and a part without solution refutes the whole.
 //
 // A step of a memory's schedule matters to at most one part; that part sets the mode. If
-// transitions are free, a step that matters to none takes the first mode. If not, the single part
-// of that memory decides, and beyond its steps the schedule does not change.
+// transitions are free, a step that matters to none has the first mode. If not, the single part of
+// that memory decides, and beyond its steps the schedule does not change.
 //
 // A Problem with costs is not cut, because its parts share a least cost.
 namespace tessera::encoder::formulation {
@@ -44,7 +44,7 @@ using problem::Status;
 using problem::Step;
 
 constexpr size_t kFewBuffers = 4;
-constexpr size_t kMostMerged = 256;  // buffers of few each in one part
+constexpr size_t kMostMerged = 256;  // a part merged from small ones is closed at this size
 
 // Union-find in which the smaller index is the root; so the root is the first buffer of a
 // component.

@@ -45,7 +45,8 @@ class Addresses {
  public:
   Addresses(const FormulationInput& question, ClauseSink& clauses, IntegerSink& integers);
 
-  // The possible values of the offset, in units of the granularity; nullopt if there is none.
+  // Returns the possible values of the offset, in units of the granularity; nullopt if there is
+  // none.
   static std::optional<Domain> DomainOf(const FormulationInput& question, size_t buffer);
 
   static Magnitude Measure(const FormulationInput& question);
@@ -54,8 +55,8 @@ class Addresses {
   // if the sink is full.
   void Write();
 
-  // If `guard` holds, the sets of touched banks are equal, or disjoint. Separate from Write because
-  // it concerns banks.
+  // Requires that the sets of touched banks are equal, or disjoint, if `guard` holds. Separate from
+  // Write because it concerns banks.
   void WriteBankRelation(const problem::Relation& relation, Literal guard, Topic topic);
 
   // The literal "some byte of the buffer lies in this bank". Arguments: index of the buffer, and
@@ -70,18 +71,18 @@ class Addresses {
   // adjacent ones included; nullopt for other pairs.
   std::optional<Literal> Below(size_t first, size_t second) const;
 
-  // If `guard` holds, then `before` and `after` units around the buffer lie inside its memory at
-  // any capacity. If the guard is not kTrue, call ExpectGuard before the first capacity is
-  // selected.
+  // Guard requires, if `guard` holds, that `before` and `after` units around the buffer lie inside
+  // its memory at any capacity. If `guard` is not kTrue, call ExpectGuard before the first capacity
+  // is selected.
   void ExpectGuard(size_t buffer);
   void Guard(Literal guard, size_t buffer, problem::Bytes before, problem::Bytes after);
 
-  // The assumption that gives buffers the sizes of `candidate`; kTrue without a ladder. The first
-  // use of a candidate adds clauses of Topic::kSizes only.
+  // Returns the assumption that buffers have the sizes of `candidate`; kTrue without a ladder. The
+  // first use of a candidate adds clauses of Topic::kSizes only.
   Literal SelectCandidate(size_t candidate);
 
-  // The assumption that memories[0] has `capacity` bytes, 0 <= capacity <= ceiling. The first use
-  // adds clauses of Topic::kCapacity only.
+  // Returns the assumption that memories[0] has `capacity` bytes, 0 <= capacity <= ceiling. The
+  // first use adds clauses of Topic::kCapacity only.
   Literal SelectCapacity(problem::Bytes capacity);
 
   // The offset in the last model of the backend, in bytes.
@@ -92,7 +93,7 @@ class Addresses {
     Integer offset;
     Term end;
     Term top;  // the term that the capacity bounds: the end, or the end of a guard above it
-    // If true, `end` is an integer of its own, bound to the offset by the selected candidate.
+    // If true, `end` is a separate integer, bound to the offset by the selected candidate.
     bool sized_by_candidate = false;
     bool exact_end = false;  // if true, the end may not lie above offset + size either
   };
@@ -174,7 +175,7 @@ class Rules {
 
  private:
   void WriteFor(const problem::Rule& rule, Literal guard, std::optional<size_t> candidate);
-  // One restriction on an item of `rule_`, if `guard` holds.
+  // Each writes one restriction on an item of `rule_`, which applies if `guard` holds.
   void Write(Literal guard, const problem::Remainder& remainder);
   void Write(Literal guard, const problem::Inside& inside);
   void Write(Literal guard, const problem::Margins& margins);
@@ -258,7 +259,7 @@ class Formulation {
   // The assumption that the costs of the problem total at most `most`; most >= 0.
   Literal SelectCost(int64_t most) { return costs_.SelectAtMost(most); }
 
-  // The last model of the target in terms of the Problem.
+  // Returns the last model of the target in terms of the Problem.
   problem::Allocation Decode() const;
 
  private:

@@ -81,7 +81,7 @@ struct PortCount {
   int among = 0;
 };
 
-// An intermediate condition without a meaning of its own: a carry of a sum.
+// An intermediate condition without a meaning for the user, such as a carry of a sum.
 struct Auxiliary {};
 
 using Meaning = std::variant<Auxiliary, Threshold, Digit, Precedence, BankTouch, ModeChoice,

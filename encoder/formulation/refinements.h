@@ -23,7 +23,8 @@ struct Refinements {
   bool bank_sums = true;  // the contents of a bank are never larger than the bank (WriteBankSums)
   bool decomposition = true;  // decide independent parts of a Problem separately (OpenInParts)
 
-  // if candidates give the size, an end may be too high where that can only hurt
+  // if candidates determine the size, an end may exceed offset + size where that helps no
+  // constraint
   bool loose_ends = true;
 
   // The constraints of the Problem and nothing else; certificates need this.
@@ -51,7 +52,7 @@ std::vector<std::vector<problem::Bytes>> FindNormalPositions(
     const AddressConstraints& address_constraints, const std::vector<problem::Bytes>& ceilings,
     const base::Stop& stop);
 
-// A part of a Problem: buffers that share nothing with the others, as a Problem of its own.
+// A part of a Problem: buffers that share nothing with the others, as a separate Problem.
 struct Part {
   std::vector<size_t> buffers;  // indices in the whole Problem, ascending
   problem::Problem problem;     // of these buffers alone, in the same memories
@@ -63,13 +64,13 @@ struct Part {
 // connected. `ladder` may be null. Cost: O(n log n), and a copy of the Problem.
 std::vector<Part> FindParts(const problem::Problem& problem, const problem::Ladder* ladder);
 
-// Opens a session for one part. The arguments outlive the session.
+// Opens a session for one part. The arguments must outlive the session.
 using PartOpener = std::function<std::unique_ptr<problem::Session>(const problem::Problem&,
                                                                    const problem::Ladder*)>;
 
-// A session that solves the parts one after the other and merges their answers. It stops at the
-// first part that does not fit. If a limit cuts off a part, the whole is unknown, unless another
-// part does not fit.
+// Opens a session that solves the parts one after the other and merges their answers. It stops at
+// the first part that does not fit. If a limit cuts off a part, the whole is unknown, unless
+// another part does not fit.
 std::unique_ptr<problem::Session> OpenInParts(const problem::Problem& problem,
                                               const problem::Ladder* ladder,
                                               const PartOpener& open);

@@ -20,7 +20,7 @@
 //     Relation            two clauses for each bank, or one
 //     ModularDistance     ob mod m is oa mod m + r, or m less: two cases
 //     FixedDistance d     oa + d <= ob and ob <= oa + d
-//     FlippedBits d       bits of oa and ob differ as d says
+//     FlippedBits d       bits of oa and ob differ as d states
 //     CommonDistance      oa + D = ob + M, with D one integer for all pairs, and M large enough to
 //                         keep it positive
 //
@@ -162,9 +162,9 @@ void Rules::Write(Literal guard, const problem::BankClause& clause) {
   clauses_.Add(literals);
 }
 
-// With the set's number in order encoding, no clause is needed for each two sets.
+// Because the set's number is in order encoding, no clause for each pair of sets is needed.
 void Rules::Write(Literal guard, const problem::OneBankSet& one) {
-  std::vector<Literal> at_least = {kTrue};  // by number; behind the last one: false
+  std::vector<Literal> at_least = {kTrue};  // by number; false after the last one
   for (size_t set = 1; set < one.sets.size(); ++set) at_least.push_back(clauses_.NewVariable());
   at_least.push_back(kFalse);
   for (size_t set = 2; set < one.sets.size(); ++set)

@@ -7,8 +7,8 @@
 #include "tessera/encoder/formulation/formulation.h"
 #include "tessera/problem/structure.h"
 
-// A schedule gives each memory one mode at each step. Placement and schedule meet in a single kind
-// of clause:
+// A schedule assigns each memory one mode at each step. Placement and schedule meet in a single
+// kind of clause:
 //
 //     not touches(i, bank)  or  not mode(memory, t) = k    if mode k forbids in `bank` what i does
 //                                                          at t

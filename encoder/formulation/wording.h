@@ -21,7 +21,7 @@ class Wording {
 
   std::string Of(const Quantity& quantity) const;  // "offset of w"
 
-  // The condition, or its negation. An Auxiliary has no description of its own: "auxiliary".
+  // The condition, or its negation. An Auxiliary is only called "auxiliary".
   std::string Of(const Meaning& meaning, bool negated = false) const;
 
   std::string OfBuffer(int buffer) const;

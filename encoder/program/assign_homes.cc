@@ -15,11 +15,11 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"
 
-// First fit decreasing, of tensors in memories. The homes must not depend on the partition, because
-// bounds and cached verdicts hold for any partition. So a memory counts what it can hold at one
-// time under some partition and order, and no less. The sum of all tensors would be such a bound,
-// but a loose one: the boundary tensors of a chain of operators are live at different times.
-// Tensors that take turns (docs/program.md) therefore form a line:
+// Tensors are assigned to memories by first fit decreasing. The homes must not depend on the
+// partition, because bounds and cached verdicts hold for any partition. So the load of a memory is
+// an upper bound of the bytes that it holds at one time under any partition and order. The sum of
+// all tensors would be such a bound, but a loose one: the boundary tensors of a chain of operators
+// are live at different times. Tensors that take turns (docs/program.md) therefore form a line:
 //
 //     operators   a --x--> b --y--> c --z--> d          line  x y z
 //     subgraphs   [a] [b c] [d]                         at most x and z: y is a feature of [b c]
@@ -28,9 +28,9 @@
 // read in S or later, and all readers of t1 come before t2 is made or make it: t2 is made in S or
 // later. t3 is made in S or before, and all readers of t2 come before that or make it: t2 is read
 // in S or before, by all of them. So S makes t2 and alone reads it, which makes t2 a feature: it is
-// not present. Hence a line needs its two largest tensors. Two slots of these sizes also hold the
-// line, with its tensors in turn. So loads that fit have addresses, apart from reserved ranges and
-// banks.
+// not present. Hence a line needs the space of its two largest tensors. Two places of these sizes
+// also suffice for the whole line, whose tensors use them in turn. So loads that fit have
+// addresses, apart from reserved ranges and banks.
 //
 // Chain covers of this kind bound antichains (Dilworth, "A decomposition theorem for partially
 // ordered sets", 1950) and unions of two of them (Greene and Kleitman, 1976). The cover here is
@@ -71,7 +71,7 @@ class Precedence {
            0;
   }
 
-  // The length of the longest chain of operators that ends with it.
+  // The length of the longest chain of operators that ends with `op`.
   int64_t LevelOf(int op) const { return levels_[static_cast<size_t>(op)]; }
 
  private:
@@ -109,7 +109,7 @@ class Assignment {
         lines_(profile.memories.size()),
         loads_(profile.memories.size()) {}
 
-  // The index of each tensor's home in the list of its role.
+  // Returns for each tensor the index of its home in the list of its role.
   std::vector<int> Run() {
     constexpr int kNone = -1;
     std::vector<int> places(graph_.tensors.size(), kNone);
@@ -152,7 +152,7 @@ class Assignment {
     return sequence;
   }
 
-  // The tensor, or a state and its next value.
+  // The tensors that get one home together: the tensor alone, or a state and its next value.
   std::vector<int> TakenWith(int tensor) const {
     if (RoleAtHome(graph_, tensor) != TensorRole::kState) return {tensor};
     const int state = TensorAt(tensor).next_of < 0 ? tensor : TensorAt(tensor).next_of;
@@ -226,12 +226,12 @@ class Assignment {
     return RoundedUp(bytes, profile_.memories[static_cast<size_t>(memory)].alignment_bytes);
   }
 
-  // The bytes that the tensor adds to the line, or needs as a line of its own.
+  // The bytes that the tensor adds to the line; an empty line grows by all of them.
   static Bytes Growth(Bytes bytes, const Line& line) {
     return std::max<Bytes>(0, bytes - line.second);
   }
 
-  // A state and its next value are lines of their own, so they add up.
+  // A state and its next value are separate lines, so their bytes add up.
   bool HasRoom(const std::vector<int>& together, int memory) const {
     const auto index = static_cast<size_t>(memory);
     Bytes load = loads_[index];
@@ -249,7 +249,7 @@ class Assignment {
     return load <= RoomOf(profile_.memories[index]);
   }
 
-  // Whether the banks of the tile memory, and their modes, may take a state and its next value.
+  // Whether the banks of the tile memory, and their modes, allow a state and its next value.
   bool SuitBanks(const std::vector<int>& together) const {
     const Memory& memory = profile_.memories[static_cast<size_t>(profile_.tile_memory)];
     if (memory.modes.size() > 1 && together.size() > 1) return false;
@@ -260,7 +260,8 @@ class Assignment {
     });
   }
 
-  // Bytes of states in the tile memory: of two that lie in one place in some order, the larger.
+  // Bytes of a state, with its next value, in the tile memory. If the two lie in one place in some
+  // order, only the larger counts.
   Bytes StateBytes(const std::vector<int>& together) const {
     Bytes sum = 0;
     Bytes largest = 0;
@@ -314,7 +315,6 @@ class Assignment {
 
 }  // namespace
 
-// The capacity without reserved ranges. Each byte counts once, also where ranges overlap.
 Bytes RoomOf(const Memory& memory) {
   std::vector<problem::AddressRange> ranges;
   for (const problem::Reserved& reserved : memory.reserved) ranges.push_back(reserved.range);

@@ -20,7 +20,7 @@ struct BufferBuilder {
   BufferUse meaning;
   problem::Buffer buffer;
 
-  // Adds the life [lower, upper) in steps; nothing if the two are equal.
+  // Adds the life [lower, upper) in steps; adds nothing if the two are equal.
   void Live(problem::Step lower, problem::Step upper);
   void LiveAt(problem::Step step) { Live(step, step + 1); }
 
@@ -48,9 +48,9 @@ class SubgraphDrafts {
   const std::span<Timeline> earlier;  // of the subgraphs before, for prefetched constants
   std::vector<BufferBuilder> list;
 
-  // Appends a buffer; the reference is valid until the next Open. OpenFor makes a buffer that holds
-  // the tensor, with the id s<subgraph>/<tensor><suffix>.
+  // Appends a buffer. The reference is valid until the next Open or OpenFor.
   BufferBuilder& Open(BufferKind kind, std::string id);
+  // Appends a buffer that holds the tensor, with the id s<subgraph>/<tensor><suffix>.
   BufferBuilder& OpenFor(const TensorUse& use, BufferKind kind, std::string_view suffix,
                          int phase = 0);
   void SetTensor(BufferBuilder& draft, const TensorUse& use) const;
@@ -58,13 +58,13 @@ class SubgraphDrafts {
   // Adds the accesses of engines to the tensor in one pass.
   void TouchByEngines(BufferBuilder& draft, const TensorUse& use, const Pass& pass) const;
 
-  // Move: a transfer touches the buffer at the step. MoveAlive: a transfer touches it at each of
-  // the steps [lower, upper), and it lives there. ArriveAhead: the same, on the timeline of an
-  // earlier subgraph.
+  // Lets a transfer touch the buffer at the step.
   void Move(BufferBuilder& draft, const TensorUse& use, problem::Step step,
             problem::AccessKind kind) const;
+  // Lets a transfer touch the buffer at each of the steps [lower, upper), at which it also lives.
   void MoveAlive(BufferBuilder& draft, const TensorUse& use, problem::Step lower,
                  problem::Step upper, problem::AccessKind kind) const;
+  // Does the same as MoveAlive, for a load on the timeline of an earlier subgraph.
   void ArriveAhead(BufferBuilder& draft, const TensorUse& use, Timeline& carrier,
                    problem::Step lower, problem::Step upper) const;
 
@@ -75,16 +75,16 @@ class SubgraphDrafts {
   }
 };
 
-// The step of the pass at which kept rows are taken from the tile for the next tile, if rows are
-// kept.
+// Returns the step of the pass at which kept rows are copied from the tile for the next tile, if
+// rows are kept.
 std::optional<problem::Step> SaveOf(const TensorUse& use, const Pass& pass);
 
-// The step of the pass at which the tensor, made inside the subgraph, begins: the first step of its
-// maker, or the step at which kept rows return.
+// Returns the step of the pass at which a tensor made inside the subgraph begins to live: the first
+// step of its maker, or the step at which kept rows return.
 problem::Step FirstStep(const TensorUse& use, const Pass& pass);
 
-// The compute step of the last reader, or of the maker if there is no reader; the save step if rows
-// are kept.
+// Returns the compute step of the last reader, or of the maker if there is no reader; the save step
+// if rows are kept.
 problem::Step LastUse(const TensorUse& use, const Pass& pass);
 
 // Make the buffers that keep rows of a tensor from tile to tile: the rolling buffer that holds its
@@ -104,26 +104,26 @@ void DraftResidents(SubgraphDrafts& drafts);
 // Makes the slots for the sliced inputs of an operator.
 void DraftSlices(SubgraphDrafts& drafts, int k);
 
-// The buffers of subgraph number `subgraph`, except whole ones, in the order: resident constants,
-// tiles, slices, scratch. Sizes of tiles and scratch depend on the tile shape; here they are 1.
-// Enters each transfer in the steps of the timeline, but prefetched constants in those of
-// `earlier`, the subgraphs before. See subgraph_buffers.cc.
+// Makes the buffers of subgraph number `subgraph`, except whole ones, in the order: resident
+// constants, tiles, slices, scratch. Sizes of tiles and scratch depend on the tile shape; here they
+// are 1. Enters each transfer in the steps of the timeline, except those of prefetched constants,
+// which are entered in `earlier`, the timelines of the subgraphs before. See subgraph_buffers.cc.
 std::vector<BufferBuilder> DraftBuffers(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
                                         std::span<Timeline> earlier);
 
-// The scratch of operator k of the subgraph, for each phase, even if the profile gives it no
-// scratch.
+// Makes the scratch of operator k of the subgraph, for each phase, even if the profile states no
+// scratch for it.
 std::vector<BufferBuilder> DraftScratch(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const SubgraphUses& uses, int subgraph, Timeline& timeline,
                                         int k);
 
-// The whole buffers of a program with their sizes, by tensor: the tensors whose home is the tile
-// memory, and those that are kept there and live while the program runs, whether it touches them or
-// not. `uses` and `timelines` are parallel: the subgraphs of the program in order, at least one.
-// All subgraphs keep the same tensors.
+// Makes the whole buffers of a program with their sizes, by tensor: for the tensors whose home is
+// the tile memory, and for those kept there that live while the program runs, even if it does not
+// touch them. `uses` and `timelines` are parallel: the subgraphs of the program in order, at least
+// one. All subgraphs keep the same tensors.
 std::vector<BufferBuilder> DraftWholeBuffers(const graph::Graph& graph,
                                              const std::vector<graph::Usage>& usages,
                                              const hw_profiles::Profile& profile,

@@ -69,8 +69,8 @@ Bytes BytesAs(BufferKind kind, const graph::Graph& graph, const hw_profiles::Pro
                      feature.type, extents, pads, alignment);
 }
 
-// The scratch that the profile gives an operator, followed by one channel of its result if it works
-// channel by channel; at least 1, as every buffer.
+// The scratch that the profile states for an operator, followed by one channel of its result if it
+// works channel by channel; at least 1, as every buffer.
 Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling, int index) {
   const graph::Operator& op = graph.operators[static_cast<size_t>(index)];

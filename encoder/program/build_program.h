@@ -18,11 +18,11 @@
 // candidates of one subgraph.
 namespace tessera::encoder::program {
 
-// The program of consecutive choices: each begins where the previous one ends; they may cover a
-// part of the network. Refuses what the profile cannot run, in the user's terms: an operator
-// without an engine, a transfer without a link, a policy that a home does not allow, state without
-// a place; and, if the choices cover the whole network, homes that overflow (homes.h). A tensor
-// that one choice keeps on chip is kept by all choices.
+// Builds the program of consecutive choices. Each begins where the previous one ends; they may
+// cover a part of the network. Refuses what the profile cannot run, in the user's terms: an
+// operator without an engine, a transfer without a link, a policy that a home does not allow, state
+// without a place; and, if the choices cover the whole network, homes that overflow (homes.h). A
+// tensor that one choice keeps on chip is kept by all choices.
 base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                      std::span<const SubgraphChoice> choices);
 
@@ -36,12 +36,12 @@ struct OfferedPolicies {
 };
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               graph::Interval interval, const std::vector<int>& kept = {});
-// The same, with the usages of the graph.
+// Does the same with given usages of the graph.
 OfferedPolicies OfferPolicies(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                               const hw_profiles::Profile& profile, graph::Interval interval,
                               const std::vector<int>& kept);
 
-// The first list of OfferPolicies.
+// Returns the first list of OfferPolicies.
 std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                graph::Interval interval, const std::vector<int>& kept = {});
 
@@ -52,13 +52,14 @@ std::vector<hw_profiles::WeightPolicy> WeightPoliciesOf(const graph::Graph& grap
                                                         graph::Interval interval,
                                                         const std::vector<int>& kept);
 
-// Every policy that docs/program.md allows for the interval, including those that make the same
-// program as another one; perhaps none. For `split_k`, only the K extents of OfferPolicies.
+// Returns every policy that docs/program.md allows for the interval, including those that make the
+// same program as another one. The list may be empty. For `split_k`, only the K extents of
+// OfferPolicies.
 std::vector<Policy> AllowedPolicies(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     graph::Interval interval, const std::vector<int>& kept = {});
 
-// The policy of OfferPolicies that makes the same program of every tile; the given one if it is
-// offered itself, or if there is none.
+// Returns the policy of OfferPolicies that makes the same program for every tile; the given policy
+// if it is offered itself, or if no offered one does.
 Policy AsOffered(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  graph::Interval interval, const Policy& policy);
 
@@ -75,13 +76,13 @@ struct SubgraphCandidates {
 using TileCutter = std::function<std::shared_ptr<graph::tiling::TiledSubgraph>(
     const graph::tiling::TileShape&, hw_profiles::HaloStorage)>;
 
-// The tiles to make under a policy with a cached halo: those that differ from the tiles of
+// The tiles to make under a policy with a cached halo: only those that differ from the tiles of
 // recomputing, or all that docs/program.md allows.
 enum class TilesMade : uint8_t { kThatDiffer, kAll };
 
-// One list of candidates for each distinct structure among the shapes. The structure is the number
-// of tiles as far as steps depend on it, the results in place, and the tensors whose rows are
-// cached. Shapes for which the policy makes no tiles (PolicyTiles) are omitted.
+// Returns one list of candidates for each distinct structure among the shapes. The structure is the
+// number of tiles as far as steps depend on it, the results in place, and the tensors whose rows
+// are cached. Shapes for which the policy makes no tiles (PolicyTiles) are omitted.
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
     const Policy& policy, std::span<const graph::tiling::TileShape> shapes);
@@ -109,7 +110,7 @@ class PolicyTiles {
   std::shared_ptr<graph::tiling::TiledSubgraph> Cut(const graph::tiling::TileShape& tile,
                                                     const TileCutter& cut);
 
-  // Whether the policy allows the shape, but it has too many tiles to follow.
+  // Whether the policy allows the shape, but Cut omits it because it has too many tiles.
   bool LeavesOut(const graph::tiling::TileShape& tile) const;
 
   // Whether the policy allows these tiles. Afterwards Uses() describes what they keep.

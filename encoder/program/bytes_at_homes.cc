@@ -11,9 +11,9 @@
 #include "tessera/encoder/program/homes.h"
 
 // The contents of a home while a subgraph runs follow from its operators and from what is kept on
-// chip (home_capacity.cc). A placement takes at least the sum of the sizes, and more because of
+// chip (home_capacity.cc). A placement needs at least the sum of the sizes, and more because of
 // alignment: if all offsets in a memory are multiples of g, the greatest common divisor of their
-// alignments, then each tensor takes whole units of g, except the last one:
+// alignments, then each tensor uses whole units of g, except the last one:
 //
 //     |  x   :|y:|  z     |        units of g
 //     |=======|==|========|        peak >= rounded sizes - the most that one of them was rounded up

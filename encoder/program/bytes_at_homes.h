@@ -19,15 +19,15 @@ class BytesAtHomes {
  public:
   BytesAtHomes(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-  // Their sizes while each of these subgraphs runs. They cover the network in sequence. Cost: for
-  // each tensor the subgraphs for which it stays.
+  // Returns the bytes while each of these subgraphs runs. The choices cover the network in
+  // sequence. Cost: the sum over all tensors of the number of subgraphs for which the tensor stays.
   std::vector<problem::Bytes> DuringEach(std::span<const SubgraphChoice> choices) const;
 
-  // A lower bound of the peaks of all placements, added, while one subgraph runs. `kept` as for
-  // HomeCapacity. Cost: linear in tensors.
+  // Returns a lower bound of the sum of the peaks of all memories while one subgraph runs, for
+  // every placement. `kept` is as for HomeCapacity. Cost: linear in tensors.
   problem::Bytes LeastPeak(graph::Interval interval, const std::vector<int>& kept) const;
 
-  // The same for every partition.
+  // Returns such a bound that holds for every partition.
   problem::Bytes LeastPeak() const;
 
  private:
@@ -39,7 +39,7 @@ class BytesAtHomes {
     problem::Bytes rounded = 0;  // up to where the next tensor may begin
     int first = 0;
     int last = 0;
-    bool is_boundary = false;  // it is only there if one of them is in another subgraph
+    bool is_boundary = false;  // it is only present if one of them is in another subgraph
     bool at_begin = false;     // whole when the program begins
     bool at_end = false;       // whole when it ends
   };

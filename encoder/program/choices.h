@@ -42,8 +42,8 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
 // The tensors that at least one choice keeps on chip, ascending.
 std::vector<int> KeptBy(std::span<const SubgraphChoice> choices);
 
-// Returns why one of these tensors cannot be kept by any choice, or nullopt: with these subgraphs,
-// it is not a boundary tensor.
+// Returns why some tensor of `kept` cannot be kept by any choice (with these subgraphs it is not a
+// boundary tensor), or nullopt.
 std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
                                                std::span<const SubgraphChoice> choices,
                                                std::span<const int> kept);
@@ -63,11 +63,11 @@ graph::tiling::TiledSubgraph CutTiles(const graph::Graph& graph, graph::Interval
                                       const graph::tiling::TileShape& tile,
                                       hw_profiles::HaloStorage halo);
 
-// Whether tiles keep the same rows under both storages, in whatever form they store them.
+// Whether tiles keep the same rows under both storages, even if they store them differently.
 bool KeepSameRows(hw_profiles::HaloStorage a, hw_profiles::HaloStorage b);
 
-// The same for many shapes and policies of one interval. Each combination is cut only once. The
-// graph must outlive this object. Not thread-safe.
+// Cuts tiles like CutTiles, for many shapes and policies of one interval. Each combination is cut
+// only once. The graph must outlive this object. Not thread-safe.
 class SharedTilings {
  public:
   // A stop, if given, must outlive this object.

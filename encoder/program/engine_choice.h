@@ -24,20 +24,20 @@ const hw_profiles::Engine* EngineOf(const graph::Graph& graph, const hw_profiles
 bool RunsOnHost(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const graph::Operator& op);
 
-// Whether the interval is one operator that runs on the host. Such a subgraph has nothing in the
-// tile memory but what is whole there.
+// Whether the interval is one operator that runs on the host. Such a subgraph has only whole
+// buffers in the tile memory.
 bool RunsOnHost(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 graph::Interval interval);
 
-// Whether the interval has several operators, of which the host runs one: no subgraph may.
+// Whether the interval has several operators and the host runs one of them, which no subgraph may.
 bool JoinsHost(const graph::Graph& graph, const hw_profiles::Profile& profile,
                graph::Interval interval);
 
 // The only policy of a subgraph on the host.
 Policy PolicyOfHost(std::vector<int> kept);
 
-// Returns why the interval cannot be a subgraph with this policy, because the host runs an operator
-// of it, or nullopt.
+// Returns why the interval cannot be a subgraph with this policy if the host runs one of its
+// operators, or nullopt.
 std::optional<base::Diagnostic> FindUnfitForHost(const graph::Graph& graph,
                                                  const hw_profiles::Profile& profile,
                                                  graph::Interval interval, const Policy& policy);

@@ -22,9 +22,9 @@
 //
 //     serialized        3 n slots for each tile: for each operator its loads, itself, its stores
 //
-// Whatever runs in one slot may run in any order, so it must not share a byte unless it only reads.
-// A tensor is whole in the last slot of the subgraph that makes it: then all of it has been
-// written, and what others read comes later.
+// The work of one slot may run in any order, so accesses in one slot must not share a byte unless
+// they only read. A tensor is whole in the last slot of the subgraph that makes it: by then all of
+// it has been written, and other subgraphs read it later.
 namespace tessera::encoder::program {
 namespace {
 
@@ -34,7 +34,8 @@ using problem::Lifespan;
 using problem::Step;
 using problem::TiledTensor;
 
-// How elements of a tensor lie at home, in units of four bits: the least size of an element.
+// The layout of the elements of a tensor at home, in units of four bits, the least size of an
+// element.
 class Layout {
  public:
   Layout(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor) {
@@ -145,7 +146,7 @@ class TileCollector {
     for (size_t i = 0; i < tensors_.size(); ++i) {
       TiledTensor& tensor = tensors_[i];
       tensor.whole = WholeOf(home_.tensors[i], home_.problem.buffers[i].lifespans.front());
-      // From its store to the whole tensor, and from there to its load.
+      // A tile lives from its store until the tensor is whole, and from then until its load.
       for (problem::TensorTile& tile : tensor.tiles) {
         tile.life.lower = std::min(tile.life.lower, tensor.whole.lower);
         tile.life.upper = std::max(tile.life.upper, tensor.whole.upper);
@@ -159,7 +160,7 @@ class TileCollector {
     return uses.dma == hw_profiles::DmaSteps::kDoubleBuffered;
   }
 
-  // False after a stop, or with too many chunks.
+  // Returns false after a stop, or if there are too many chunks.
   bool Collect(const SubgraphChoice& choice, const SubgraphUses& uses, Step begin) {
     int64_t tile = 0;
     const auto visit = [&](const TileBoxes& boxes) {
@@ -244,7 +245,9 @@ class TileCollector {
                                                                      : end_of(subgraphs.upper - 1)};
   }
 
-  // From the slot in which all of it is there on; to the end if nothing removes it.
+  // Returns the slots in which the whole tensor lives: for constants and state those of its
+  // subgraphs, for network inputs slot 0, otherwise the last slot of its maker, up to the end if
+  // nothing removes it.
   Lifespan WholeOf(int tensor, const Lifespan& subgraphs) const {
     const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
     if (IsLasting(tensor)) return SlotsIn(subgraphs);

@@ -13,11 +13,11 @@
 
 namespace tessera::encoder::program {
 
-// The tensors of a home with the tiles in which the subgraphs write and read them, parallel to
-// home.tensors (docs/program.md, "Homes by tiles"). Steps are slots: in each, some transfers of one
-// tile run side by side. The choices cover the network; `home` is one of their BuildHomes. nullopt
-// after a stop, or if all tiles together have more than kMostHomeChunks chunks. Cost: one
-// propagation for each tile, and the chunks.
+// Returns the tensors of a home with the tiles in which the subgraphs write and read them, parallel
+// to home.tensors (docs/program.md, "Homes by tiles"). Steps are slots: the work of one slot may
+// run in any order. The choices cover the network; `home` is one of their BuildHomes. nullopt after
+// a stop, or if all tiles together have more than kMostHomeChunks chunks. Cost: one propagation for
+// each tile, and the chunks.
 inline constexpr size_t kMostHomeChunks = size_t{1} << 21;
 std::optional<std::vector<problem::TiledTensor>> TilesAtHome(
     const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -17,7 +17,7 @@
 // Selects the home of each tensor among several (docs/program.md, "Several homes").
 namespace tessera::encoder::program {
 
-// The capacity without reserved ranges. Each byte counts once, also where ranges overlap.
+// Returns the capacity without reserved ranges. Each byte counts once, even if ranges overlap.
 problem::Bytes RoomOf(const hw_profiles::Memory& memory);
 
 // Bytes of the whole tensor in the layout of its role, without pads; for a constant, with its
@@ -37,8 +37,8 @@ base::TensorRole RoleAtHome(const graph::Graph& graph, int tensor);
 int HomeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
            base::TensorRole role);
 
-// The network with graph::Tensor::home of every tensor set by the rule of docs/program.md. The
-// result depends neither on the order of the operators nor on earlier values of `home`. Cost:
+// Returns the network with graph::Tensor::home of every tensor set by the rule of docs/program.md.
+// The result depends neither on the order of the operators nor on earlier values of `home`. Cost:
 // negligible if every role has one home; else O(n^2 / 64 + t * l) for n operators and t tensors in
 // l lines.
 graph::Graph WithHomes(graph::Graph graph, const hw_profiles::Profile& profile);
@@ -55,16 +55,16 @@ std::optional<base::Diagnostic> FindHomeOverflow(const graph::Graph& graph,
                                                  const hw_profiles::Profile& profile,
                                                  std::span<const SubgraphChoice> choices);
 
-// The same for single subgraphs of one network. The contents of a home while a subgraph runs follow
-// from its operators and from the tensors kept on chip; they do not depend on the other cuts of the
-// network. Graph and profile must outlive this object.
+// Finds overflows for single subgraphs of one network. The contents of a home while a subgraph runs
+// follow from its operators and from the tensors kept on chip; they do not depend on the other cuts
+// of the network. Graph and profile must outlive this object.
 class HomeCapacity {
  public:
   HomeCapacity(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-  // `kept`: the kept tensors among the boundary tensors that the interval touches or that pass over
-  // it. Cost: linear in tensors; none if every home has space for all of its tensors at the same
-  // time.
+  // Returns the overflow while the interval runs, or nullopt. `kept` lists the kept tensors among
+  // the boundary tensors that the interval touches or that pass over it. Cost: linear in tensors;
+  // none if every home has space for all of its tensors at the same time.
   std::optional<base::Diagnostic> FindOverflow(graph::Interval interval,
                                                const std::vector<int>& kept) const;
 
@@ -80,20 +80,20 @@ class HomeCapacity {
 std::optional<base::Diagnostic> FindConstantOverflow(const graph::Graph& graph,
                                                      const hw_profiles::Profile& profile);
 
-// A memory that is too small, and the tensors that it holds at that time. FindOverfullHome returns
-// the first one, in the order of FindHomeOverflow and then of FindConstantOverflow (which alone
-// applies without choices), or nullopt.
+// A memory that is too small, and the tensors that it holds at that time.
 struct HomeOverflow {
   int memory = 0;             // index into Profile::memories
   problem::Bytes needed = 0;  // total of all tensors
   problem::Bytes room = 0;
   std::vector<std::pair<int, problem::Bytes>> tensors;  // largest first
 };
+// Returns the first overflow, in the order of FindHomeOverflow and then of FindConstantOverflow
+// (which alone applies without choices), or nullopt.
 std::optional<HomeOverflow> FindOverfullHome(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              std::span<const SubgraphChoice> choices);
 
-// The placement of the tensors whose home is one memory: a Problem of its own. Its steps are the
+// The placement of the tensors whose home is one memory, as a separate Problem. Its steps are the
 // subgraphs; its buffers have the ids of the tensors.
 struct HomeProblem {
   int memory = 0;  // index into Profile::memories
@@ -101,8 +101,8 @@ struct HomeProblem {
   std::vector<int> tensors;  // parallel to problem.buffers, ascending
 };
 
-// One Problem for each memory, except the tile memory, that is the home of some tensor; by memory.
-// The choices cover the network, and FindHomeOverflow finds nothing.
+// Returns one Problem for each memory, except the tile memory, that is the home of some tensor;
+// ordered by memory. The choices cover the network, and FindHomeOverflow finds nothing.
 std::vector<HomeProblem> BuildHomes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     std::span<const SubgraphChoice> choices);
 

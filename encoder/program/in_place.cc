@@ -25,7 +25,7 @@ SharedPlaces::SharedPlaces(std::span<const problem::Buffer> buffers,
   }
 }
 
-// Places can be shared by more than two buffers: if b took the place of a, and c is to take that of
+// More than two buffers can share a place: if b took the place of a, and c is to take the place of
 // b, all three lie at one address. So c must be disjoint in time from every buffer of that place,
 // not only from b: a may be a loaded tile that is filled again in the pass in which c still leaves.
 // The same applies to buffers that have already taken the place of c.
@@ -187,8 +187,8 @@ problem::Bytes ChannelBytes(const graph::Graph& graph, const graph::tiling::Tile
 //                  C_k                      C_k                 not in place
 //
 // Nothing is overwritten too early if element i of both lies at the same address, and each element
-// of y depends only on that of x; or if the operator works channel by channel (above). The latter
-// are decided first, because their scratch must be known before any size is.
+// of y depends only on that of x; or if the operator works channel by channel (above). Operators of
+// the latter kind are decided first, because their scratch must be known before any size is.
 //
 // Cost: for each operator, its inputs times tile classes, plus the buffers.
 

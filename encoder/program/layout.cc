@@ -136,7 +136,7 @@ bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval
 
 namespace {
 
-// Whether K slices are the way to hold less of the constant.
+// Whether the policy split-k can reduce the bytes of the constant that are held at one time.
 bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op) {
   const std::vector<hw_profiles::WeightPolicy>& weights = profile.tiling.weights;
   const bool offered = std::find(weights.begin(), weights.end(),

@@ -15,8 +15,8 @@
 // base::kMaxTotal.
 namespace tessera::encoder::program {
 
-// Elements along the axes that layouts know; 1 if a shape has no such axis. Of a shape with more
-// than four axes, `batch` is the product of all axes before the rows.
+// Elements along the axes that layouts distinguish; 1 if a shape has no such axis. If a shape has
+// more than four axes, `batch` is the product of all axes before the rows.
 struct NamedExtents {
   int64_t batch = 1;
   int64_t channels = 1;
@@ -60,13 +60,14 @@ struct Slicing {
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user);
 
-// Bytes of the largest buffer that the memory can hold: of its longest bank where buffers lie
-// inside one.
+// Bytes of the largest buffer that the memory can hold: its capacity, or its longest bank if
+// buffers must lie inside one bank.
 problem::Bytes LongestBuffer(const hw_profiles::Memory& memory);
 
-// Whether operators of this kind need scratch, and the bytes of it for a tile with these extents of
-// the first input and output; 0 if an extent is.
+// Whether the operator needs scratch, by the profile or by its own description.
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op);
+// Bytes of the scratch for a tile with these extents of the first input and output; 0 if an extent
+// is 0.
 problem::Bytes ScratchBytes(const hw_profiles::Profile& profile, const graph::Operator& op,
                             const NamedExtents& input, const NamedExtents& output);
 

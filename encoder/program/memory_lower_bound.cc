@@ -18,9 +18,9 @@
 //
 // Buffers that live between compute steps, or are present only if there are many tiles, are
 // omitted. So this is a lower bound of the load. It costs a few additions for each operator, while
-// the load costs a Problem. A result that may take the place of an operand does not count while it
-// is made. A buffer that fits in no bank makes the subgraph infeasible. Tests compare it with the
-// bounds of the Problems themselves.
+// the exact load requires a Problem. A result that may take the place of an operand does not count
+// while it is made. A buffer that fits in no bank makes the subgraph infeasible. Tests compare it
+// with the bounds of the Problems themselves.
 namespace tessera::encoder::program {
 namespace {
 

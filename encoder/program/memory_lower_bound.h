@@ -12,7 +12,7 @@
 
 namespace tessera::encoder::program {
 
-// Whether the profile allows the operator's result to be in place of an operand. Tiles and
+// Whether the profile allows the operator to make its result in place of an operand. Tiles and
 // lifespans are not considered.
 bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& op);
 
@@ -21,7 +21,7 @@ bool MayTakeAPlace(const hw_profiles::Profile& profile, const graph::Operator& o
 class RoomLowerBound {
  public:
   // `in_place`: whether results may be in place of operands. All arguments must outlive this
-  // object. `uses` may be marked for other tiles in the meantime (MarkCached).
+  // object. `uses` may be marked for other tiles between calls of Find (MarkCached).
   RoomLowerBound(const graph::Graph& graph, const std::vector<graph::Usage>& usages,
                  const hw_profiles::Profile& profile, const SubgraphUses& uses, bool in_place);
 

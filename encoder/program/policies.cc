@@ -68,7 +68,7 @@ bool MayCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                      });
 }
 
-// May err towards the later enumerator.
+// The result may be a later enumerator than the true one, never an earlier one.
 Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const SubgraphUses& uses) {
   if (!MayCut(graph, profile, uses.interval, base::Axis::kRows)) return Keeping::kNothing;
@@ -83,8 +83,8 @@ Keeping FindKeeping(const graph::Graph& graph, const hw_profiles::Profile& profi
 // The number of multiples of the step that are listed.
 constexpr int64_t kMostKExtents = 4096;
 
-// The K extents of slices: multiples of the operator's step. An operator with a larger K
-// extent has several. Long slices have fewer transfers to wait for, short ones take less space, and
+// The K extents of slices: multiples of the operator's step. An operator whose K extent exceeds its
+// step has several. Long slices have fewer transfers to wait for, short ones need less space, and
 // an engine's unroll or a burst may make any of them the best. So a sequence in which each is four
 // times the previous one is tried first, and the others if bounds do not exclude them.
 struct KExtents {
@@ -135,7 +135,7 @@ std::vector<WeightPolicy> WeightsOf(const hw_profiles::Profile& profile) {
   return profile.tiling.weights;
 }
 
-// The first that every interval may have.
+// The first policy that every interval may have.
 WeightPolicy UsualOf(const std::vector<WeightPolicy>& weights) {
   const auto usual = std::find_if(weights.begin(), weights.end(),
                                   [](WeightPolicy each) { return each != WeightPolicy::kSplitK; });
@@ -213,7 +213,7 @@ std::vector<Policy> PoliciesOf(const graph::Graph& graph, const hw_profiles::Pro
   return OfferPolicies(graph, profile, interval, kept).first;
 }
 
-// As OfferPolicies, of which the first policies always recompute rows.
+// Equivalent to OfferPolicies, whose first policies always recompute rows.
 std::vector<WeightPolicy> WeightPoliciesOf(const graph::Graph& graph,
                                            const std::vector<graph::Usage>& usages,
                                            const hw_profiles::Profile& profile,

@@ -139,8 +139,8 @@ class Resolver {
     return operands;
   }
 
-  // The buffers that hold the operand while the operator runs; none if it has no such operand, or
-  // if the operand is not in the tile memory.
+  // Returns the buffers that hold the operand while the operator runs; none if the operator has no
+  // such operand, or if the operand is not in the tile memory.
   std::vector<int> HoldersOf(int subgraph, int index, const Operand& operand) const {
     if (operand.kind == OperandKind::kScratch) return Find(scratch_, std::pair(subgraph, index));
     const graph::Operator& op = graph_.operators[static_cast<size_t>(index)];

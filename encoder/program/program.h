@@ -26,7 +26,7 @@ struct Policy {
   // K extent of one slice for split-k: a multiple of the operator's step (docs/program.md
   // 7.1.5); 0 means the step
   int64_t k_extent = 0;
-  // transfers have steps of their own although the profile double-buffers
+  // transfers have separate steps although the profile double-buffers
   bool serialized = false;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -51,7 +51,7 @@ using graph::StepUse;
 // The Problem, with the meaning of each of its steps and buffers. Order of the buffers: whole ones
 // by tensor; then, for each subgraph, resident constants, tiles by tensor and phase with the
 // tensor's rolling buffer, line or halos, slices, scratch, accumulators; last, the scratch of
-// operators that need one only to work channel by channel.
+// operators that need it only to work channel by channel.
 struct Program {
   problem::Problem problem;
   std::vector<StepUse> steps;      // step t of the Problem is steps[t]

@@ -20,15 +20,15 @@ namespace tessera::encoder::program {
 // Buffers that share one place, one after another. See in_place.cc.
 class SharedPlaces {
  public:
-  // The buffers must outlive this object. `relations`: the colocations so far, each of an operand
-  // and the result in its place. Other relations are ignored.
+  // The buffers must outlive this object. `relations` contains the colocations so far, each of an
+  // operand and the result in its place; other relations are ignored.
   SharedPlaces(std::span<const problem::Buffer> buffers,
                std::span<const problem::Relation> relations);
 
-  // Whether the result may take the place of the operand; arguments are indices of buffers.
-  // Conditions: neither did so before; the lives of the two have in common only steps of one of the
-  // `turns`; and every other buffer in either place is disjoint in time from the buffers of the
-  // other place.
+  // Whether the result may take the place of the operand; arguments are indices of buffers. No
+  // other result may have taken the place of the operand, and the result may not have taken another
+  // place; the two lives share only steps of one of the `turns`; and every other buffer in either
+  // place is disjoint in time from the buffers of the other place.
   bool MayJoin(size_t operand, size_t result, std::span<const problem::Lifespan> turns) const;
 
   void Join(const problem::Relation& relation);
@@ -88,24 +88,24 @@ base::Expected<std::vector<problem::Bytes>> SizesOf(
     const graph::Graph& graph, const hw_profiles::Profile& profile,
     const ProgramTemplate& program_template, std::span<const graph::tiling::TiledSubgraph> tilings);
 
-// Colocations of results with operands whose life ends as the results are made. `relations` holds
-// those of halos and of earlier results in place, and `places` is made of them; the functions add
-// to both. See in_place.cc.
+// Colocations of results with operands whose life ends as the results are made. `relations`
+// contains the relations of halos and of earlier results in place, and `places` is made from them;
+// both functions add to both. See in_place.cc.
 
-// For subgraph number `subgraph` of a program template: the colocations of the operators that
-// uses.by_channel names. Operators without one are removed from that list.
+// Adds the colocations of the operators that uses.by_channel names, for subgraph number `subgraph`
+// of a program template. Operators without one are removed from that list.
 void AddByChannel(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   ProgramTemplate& program_template, int subgraph, SharedPlaces& places,
                   std::vector<problem::Relation>& relations);
 
-// All other colocations of the subgraph for this tiling and these buffer sizes.
+// Adds all other colocations of the subgraph for this tiling and these buffer sizes.
 void AddInPlace(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const ProgramTemplate& program_template, int subgraph,
                 const graph::tiling::TiledSubgraph& tiling, std::span<const problem::Bytes> sizes,
                 SharedPlaces& places, std::vector<problem::Relation>& relations);
 
-// The rules of the profile, resolved to the buffers of a program whose subgraphs cover these
-// intervals (docs/program.md, "Rules"). A rule that selects nothing is omitted. Cost: rules *
+// Returns the rules of the profile, resolved to the buffers of a program whose subgraphs cover
+// these intervals (docs/program.md, "Rules"). A rule that selects nothing is omitted. Cost: rules *
 // buffers * operators of a subgraph.
 std::vector<problem::Rule> ResolveRules(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile, const Program& program,

@@ -44,9 +44,10 @@ struct KCut {
   bool Takes(int tensor) const;
 };
 
-// The only operator of the interval as a sum over at least two slices of this K extent, or nullopt.
-// It must be a convolution with one group, a matmul or a reduction, with a larger K extent. 0
-// stands for the operator's step (docs/program.md 7.1.5); other values are multiples of it.
+// Returns the only operator of the interval as a sum over at least two slices of this K extent, or
+// nullopt. The operator must be a convolution with one group, a matmul or a reduction, with a
+// larger K extent. 0 stands for the operator's step (docs/program.md 7.1.5); other values are
+// multiples of it.
 std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              graph::Interval interval, int64_t k_extent = 0);
 
@@ -54,8 +55,8 @@ std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profi
 graph::tiling::Extents SliceOf(const KOperand& feature, graph::tiling::ExtentsView needed,
                                int64_t k_extent);
 
-// Bytes of one slice of the constant, without its table, for a tile with these extents of the
-// result; and bytes of that table.
+// Bytes of one slice of the constant, and bytes of its table, which the slice does not include, for
+// a tile with these extents of the result.
 problem::Bytes ConstantSliceBytes(const graph::Graph& graph, const KCut& cut,
                                   graph::tiling::ExtentsView result, int64_t k_extent);
 problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const KCut& cut,
@@ -65,7 +66,7 @@ problem::Bytes ConstantTableBytes(const hw_profiles::Profile& profile, const KCu
 problem::Bytes AccumulatorBytes(const graph::Graph& graph, const graph::Operator& op,
                                 graph::tiling::ExtentsView result);
 
-// The residence of a tensor in a subgraph (docs/program.md, "What becomes of each tensor").
+// The residence of a tensor in a subgraph (docs/program.md, "How each tensor is held").
 enum class Residence : uint8_t {
   kInside,    // a tile buffer that is not visible outside
   kLoaded,    // a tile buffer, filled by DMA
@@ -89,8 +90,8 @@ struct TensorUse {
   std::vector<int> readers;  // ascending, each once
   bool cached = false;       // rows are kept from tile to tile; see MarkCached
 
-  // For a cached tensor. First: its maker, or its first reader if it is loaded. Last: its last
-  // reader.
+  // For a cached tensor, First returns its maker, or its first reader if it is loaded; Last returns
+  // its last reader.
   int First() const { return makers.empty() ? readers.front() : makers.front(); }
   int Last() const { return readers.back(); }
 };
@@ -123,8 +124,9 @@ struct SubgraphUses {
 bool IsHeldInTileMemory(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const std::vector<int>& kept, int tensor, base::TensorRole role);
 
-// The tensors of which that may hold in some subgraph, ascending: the kept ones, and those with a
-// role of which the tile memory is a home. Cost: none of the network's if it is no home.
+// Returns the tensors for which IsHeldInTileMemory may hold in some subgraph, ascending: the kept
+// ones, and those with a role of which the tile memory is a home. Does not visit the network if the
+// tile memory is no home.
 std::vector<int> MayBeHeldInTileMemory(const graph::Graph& graph,
                                        const hw_profiles::Profile& profile,
                                        const std::vector<int>& kept);
@@ -135,16 +137,16 @@ const TensorUse& UseOf(const SubgraphUses& uses, int tensor);
 // Whether the operator, which uses the tensor, receives it in slices.
 bool IsStreamed(const SubgraphUses& uses, int tensor);
 
-// Refuses what the profile cannot run: an operator without an engine, a transfer without a link, a
-// result in a read-only home, a constant read in a home that does not allow it, split-k where no
-// tensor is sliced, an operator of the host with others or with a policy that it does not have.
+// Returns the uses of the interval under the policy. Refuses what the profile cannot run: an
+// operator without an engine, a transfer without a link, a result in a read-only home, a constant
+// read in a home that does not allow it, split-k if no tensor is sliced, an operator of the host
+// together with others or with a policy that the host does not support.
 base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
                                       const std::vector<graph::Usage>& usages,
                                       const hw_profiles::Profile& profile, graph::Interval interval,
                                       const Policy& policy);
 
-// The part of a constant, [begin, end) along its first axis, that arrives while the subgraph runs
-// that comes `ahead` earlier. `prefetch` is that of plan::Subgraph; empty: all arrives at 0.
+// The part of a constant, [begin, end) along its first axis, that PartAhead finds.
 struct ConstantPart {
   int64_t begin = 0;
   int64_t end = 0;
@@ -153,9 +155,11 @@ struct ConstantPart {
   bool IsEmpty() const { return begin == end; }
   problem::Bytes BytesOf(problem::Bytes whole) const;  // the parts of a constant add up to `whole`
 };
+// Returns the part that arrives while the subgraph that comes `ahead` earlier runs. `prefetch` is
+// plan::Subgraph::prefetch; if it is empty, all of the constant arrives at 0.
 ConstantPart PartAhead(const graph::Tensor& constant, std::span<const int> prefetch, int ahead);
 
-// Returns why no constant of the subgraph can be prefetched, or nullopt: none is loaded once.
+// Returns why no constant of the subgraph can be prefetched (none is loaded once), or nullopt.
 std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
                                                       const SubgraphUses& uses);
 

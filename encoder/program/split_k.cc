@@ -9,7 +9,7 @@
 
 // A convolution with one group sums over its input channels. A matmul sums over the columns of its
 // first operand, which are the rows of its second. A reduction combines all elements along its
-// axes, and takes slices along the first of them.
+// axes, and is cut into slices along the first of them.
 //
 //            K extent                     columns of the tile
 //         .---.---.---.                      .-----.
@@ -18,9 +18,9 @@
 //                                            |  2  |     type from the first round to the last
 //                                            '-----'
 //
-// So neither operand is present as a whole, for any K extent. The partial sums are as large as
-// the tile. A slice of the constant has only the columns of the tile, so adjacent tiles divide its
-// bytes. Long slices have fewer transfers to wait for, short ones take less space: both are tried.
+// So neither operand is present as a whole, for any K extent. The partial sums are as large as the
+// tile. A slice of the constant has only the columns of the tile, so adjacent tiles divide its
+// bytes. Long slices have fewer transfers to wait for, short ones need less space: both are tried.
 namespace tessera::encoder::program {
 namespace {
 
@@ -67,8 +67,8 @@ std::optional<KCut> CutOf(const graph::Graph& graph, const graph::Operator& op) 
   return cut;
 }
 
-// The K extents of slices are multiples of it. One index of a reduction may be a row of a whole
-// map.
+// Returns the step of K extents: those of slices are multiples of it. Reductions may have a smaller
+// step, because one index of theirs may be a row of a whole map.
 int64_t StepOf(const KCut& cut, const hw_profiles::Profile& profile) {
   constexpr int64_t kSlicesOfAReduction = 128;
   const bool multiplies = cut.constant || cut.features.size() > 1;

@@ -18,9 +18,9 @@
 //
 // That is sound if no operator needs the old value once k begins. Every reader of h must run before
 // k, or be k itself and read each element in the step in which it writes the one at the same
-// coordinates. Such a k is an elementwise operator that the profile lets work in place, a described
-// one whose author allows it, or a concatenation of h with new data, which leaves h in place. In
-// addition each element of h must have its address in y's buffer too, so that nothing moves; a
+// coordinates. Such a k is an elementwise operator that the profile lets work in place, an operator
+// whose own description allows it, or a concatenation of h with new data, which leaves h in place.
+// In addition each element of h must have its address in y's buffer too, so that nothing moves; a
 // cache that grows by a row satisfies this if rows are outermost.
 //
 // A subgraph in which another operator reads h together with k, or in which tiles overlap in what

@@ -128,8 +128,9 @@ void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use) {
 //                                                                              number of tiles
 //
 // In a loop the previous and the next pass are the same, other pass. Up to three tiles have a pass
-// each; P replaces a pass before the first, and E one after the last. So one function each covers
-// one tile, few and many; it iterates over the passes of the buffer's phase.
+// each; P replaces a pass before the first, and E one after the last. So one function for each kind
+// of tile buffer covers one tile, few tiles and many; it iterates over the passes of the buffer's
+// phase.
 
 namespace {
 

@@ -92,7 +92,7 @@ int64_t LeastAlike(int64_t tiles, hw_profiles::DmaSteps dma) {
   return kMostStraightTiles + (tiles % 2 == 0 ? 1 : 2);
 }
 
-// Distinct, smallest first.
+// Returns the distinct shapes, smallest first.
 std::vector<graph::tiling::TileShape> Sort(std::span<const graph::tiling::TileShape> shapes) {
   std::vector<graph::tiling::TileShape> sorted(shapes.begin(), shapes.end());
   std::sort(sorted.begin(), sorted.end(),

@@ -8,14 +8,14 @@
 
 // Steps of a subgraph, as docs/program.md defines them.
 //
-// With `dma: serialized` a transfer has a step of its own, just before its first use or after
+// With `dma: serialized` a transfer has a separate step, just before its first use or after
 // production:
 //
 //     load w | load x  C_0  C_1  store y |        the pass is a loop if there are several tiles
 //
 // With `dma: double_buffered` it runs concurrently with compute. Then two passes, with ping and
 // pong exchanged, form the loop, because a placement that is valid for one phase may be invalid for
-// the next tile. Up to three tiles need no loop: each has a pass of its own.
+// the next tile. Up to three tiles need no loop: each has a separate pass.
 //
 //     P | C_0 C_1 | C_0 C_1 | E           two tiles run straight through
 //     P | C_0 C_1 | C_0 C_1 | E           five tiles loop; an odd number exits between the passes
@@ -99,7 +99,8 @@ class Clock {
     }
   }
 
-  // Whether some operand of operator k arrives in several slices.
+  // Adds the steps that load the slices of operator k. Returns whether some operand arrives in
+  // several slices.
   bool LoadSlices(int k) {
     bool several = false;
     for (const std::vector<int>* operands : {&OperatorAt(k).inputs, &OperatorAt(k).weights}) {
@@ -118,14 +119,14 @@ class Clock {
     pass.first.push_back(pass.compute.back());
   }
 
-  // Rows that the previous tile kept are restored before operator k runs,
+  // Restores the rows that the previous tile kept, before operator k runs.
   void Restore(int k, int phase, Pass& pass) {
     const bool copies = uses_.halo == HaloStorage::kLineBuffer;
     if (copies && CachesAny([k](const TensorUse& use) { return use.First() == k; }))
       pass.restores[k] = Tick(StepKind::kCopy, phase, uses_.interval.first + k);
   }
 
-  // and rows that the next tile needs are saved after it.
+  // Saves the rows that the next tile needs, after operator k ran.
   void Save(int k, int phase, Pass& pass) {
     const bool copies =
         uses_.halo == HaloStorage::kLineBuffer || uses_.halo == HaloStorage::kAdjacent;

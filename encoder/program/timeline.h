@@ -39,7 +39,7 @@ struct Timeline {
   std::optional<problem::Loop> tile_loop;  // over tiles, if there are several
   // over slices, inside one operator; none equals tile_loop
   std::vector<problem::Loop> slice_loops;
-  // of [begin, end); the buffers enter their transfers (subgraph_buffers.cc)
+  // of [begin, end); subgraph_buffers.cc enters the transfers of the buffers
   std::vector<StepUse> steps;
 
   // dma: double-buffered

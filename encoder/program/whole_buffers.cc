@@ -99,7 +99,7 @@ class WholeDrafter {
                          uses_[maker].interval);
   }
 
-  // Made before the end of the program, and needed after its begin.
+  // Whether the tensor is made before the end of the program and needed after its begin.
   bool IsHeld(int index) const {
     const graph::Tensor& tensor = TensorAt(index);
     const graph::Usage& usage = usages_[static_cast<size_t>(index)];
@@ -108,7 +108,8 @@ class WholeDrafter {
     return WantedToTheEnd(index) || usage.consumers.back() >= program_.first;
   }
 
-  // Network outputs, state, tensors without reader, and tensors read after the program.
+  // Whether the tensor is needed at the end of the program: a constant, a state, a network output,
+  // a tensor without reader, or one that is read after the program.
   bool WantedToTheEnd(int index) const {
     const graph::Tensor& tensor = TensorAt(index);
     const std::vector<int>& consumers = usages_[static_cast<size_t>(index)].consumers;

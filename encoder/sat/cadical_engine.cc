@@ -23,9 +23,9 @@ namespace {
 // The upper end of the library's seed option; seeds are taken modulo it.
 constexpr uint64_t kCadicalSeedRange = 2'000'000'000;
 
-// Sets the options that this version of the library has, and those of every solver here. Variables
-// are not eliminated: a round polls no terminator while it connects all clauses, which takes a
-// quarter of a second for a million, and gains nothing on these formulas.
+// Sets those of the options that this version of the library has, and the options that all solvers
+// here share. Variables are not eliminated: a round polls no terminator while it connects all
+// clauses, which takes a quarter of a second for a million, and gains nothing on these formulas.
 void Configure(CaDiCaL::Solver& solver,
                std::initializer_list<std::pair<const char*, int>> options) {
   const auto set = [&solver](const char* option, int value) {

@@ -124,7 +124,7 @@ struct SatOptions {
 };
 
 // The engine "cadical": the whole formulation as clauses, decided by CaDiCaL. Supports every
-// Problem. Budget units are conflicts. Deterministic: the same calls on a session give the same
+// Problem. Budget units are conflicts. Deterministic: the same calls on a session return the same
 // answers.
 class SatEngine : public problem::Engine {
  public:
@@ -139,10 +139,10 @@ class SatEngine : public problem::Engine {
   SatOptions options_;
 };
 
-// The backend alone, for sessions that count its clauses.
+// Returns a factory of the backend alone, for sessions that count its clauses.
 formulation::BackendFactory CadicalBackends(const SatOptions& options);
 
-// As the library states it: "sc2021", "1.9.5".
+// Returns the version that the library states: "sc2021", "1.9.5".
 std::string CadicalVersion();
 
 }  // namespace tessera::encoder::sat

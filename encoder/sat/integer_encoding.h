@@ -16,8 +16,8 @@
 // are small; otherwise the sink becomes full.
 namespace tessera::encoder::sat {
 
-// If `guard` holds, then to = image(from). `domain` is that of `from`. Cost: two clauses for each
-// of its values.
+// Requires to = image(from) if `guard` holds. `domain` is that of `from`. Cost: two clauses for
+// each of its values.
 template <typename Image>
 void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
               formulation::Literal guard, formulation::Integer from,
@@ -34,7 +34,7 @@ void AddImage(formulation::ClauseSink& clauses, formulation::IntegerSink& intege
   }
 }
 
-// If `guard` holds, then first + second = sum, encoded by bounds: lower and upper bounds of both
+// Requires first + second = sum if `guard` holds, encoded by bounds: lower and upper bounds of both
 // carry over to the sum. `a` and `b` are the domains of the two. Cost: two clauses for each pair of
 // values.
 void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& integers,
@@ -46,7 +46,7 @@ void AddSumByValues(formulation::ClauseSink& clauses, formulation::IntegerSink& 
 // integer_encoding.cc.
 class OrderEncoding : public formulation::IntegerSink {
  public:
-  // The solver behind `clauses` answers through `model`. Both must outlive this object.
+  // The solver of `clauses` answers through `model`. Both must outlive this object.
   OrderEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
       : clauses_(clauses), model_(model) {}
 
@@ -90,7 +90,7 @@ class OrderEncoding : public formulation::IntegerSink {
 // Integers as binary numbers with ripple-carry adders and comparators. See bit_encoding.cc.
 class BitEncoding : public formulation::IntegerSink {
  public:
-  // The solver behind `clauses` answers through `model`. Both must outlive this object.
+  // The solver of `clauses` answers through `model`. Both must outlive this object.
   BitEncoding(formulation::ClauseSink& clauses, const formulation::Model& model)
       : clauses_(clauses), model_(model) {}
 
@@ -155,12 +155,12 @@ enum class IntegerEncoding : uint8_t {
 // CaDiCaL about 80 bytes with its watches: 640 MB in total.
 inline constexpr int64_t kClauseLimit = 8'000'000;
 
-// The clause limit that the available memory allows; at most kClauseLimit. 0 if the formula would
-// have far more clauses: then none is written.
+// Returns the clause limit that the available memory allows, at most kClauseLimit; 0 if the formula
+// would have far more clauses, so that none is written.
 int64_t ClauseLimitFor(const formulation::Magnitude& magnitude);
 
-// Integers as clauses of `clauses`, whose solver answers through `model`. Both must outlive the
-// result.
+// Returns an encoding of integers in `clauses`, whose solver answers through `model`. Both must
+// outlive the result.
 std::unique_ptr<formulation::IntegerSink> MakeIntegers(IntegerEncoding encoding,
                                                        const formulation::Magnitude& magnitude,
                                                        formulation::ClauseSink& clauses,

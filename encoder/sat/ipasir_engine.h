@@ -14,8 +14,8 @@
 
 // IPASIR, the C interface of incremental SAT solvers (Balyo, Biere, Iser and Sinz, "SAT Race 2015",
 // Artificial Intelligence 241, 2016), as libraries export it. A solver is in one of three states:
-// INPUT, SAT after solve gave 10, UNSAT after 20; ipasir_val may be asked in SAT only,
-// ipasir_failed in UNSAT only, and ipasir_add and ipasir_assume lead back to INPUT.
+// INPUT, SAT after solve returned 10, UNSAT after it returned 20; ipasir_val may be called in SAT
+// only, ipasir_failed in UNSAT only, and ipasir_add and ipasir_assume lead back to INPUT.
 extern "C" {
 const char* ipasir_signature();
 void* ipasir_init();
@@ -40,14 +40,14 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
 
   formulation::Literal NewVariable() override { return formulation::Literal(++variables_); }
 
-  // Budget units are clauses that the library reports as learned. The terminate callback asks it to
-  // stop; so it may exceed the budget by the clauses learned between two callbacks. With a library
-  // that reports nothing, every budget but 0 has no effect.
+  // Budget units are clauses that the library reports as learned. The terminate callback asks the
+  // library to stop, so it may exceed the budget by the clauses learned between two callbacks. With
+  // a library that reports nothing, every budget but 0 has no effect.
   formulation::Answer Decide(std::span<const formulation::Literal> assumptions,
                              const base::Budget& budget, const base::Stop& stop);
 
-  // False if the library leaves the value open, and unless the last Decide was satisfiable and
-  // nothing was added since.
+  // Returns false if the library leaves the value open, if the last Decide was not satisfiable, or
+  // if anything was added since.
   bool IsTrue(formulation::Literal literal) const override;
 
  protected:

@@ -240,7 +240,7 @@ void PlainFormula::WriteOrder(Ground ground, const std::vector<int64_t>& subject
   }
   add(AtLeast(high, above.last + 1), Under(low, above.last - distance + 1));
   for (auto value = above.values.rbegin(); value != above.values.rend() && !full_; ++value) {
-    // Of the lower, if the higher is below the value.
+    // The greatest offset of the lower buffer if the higher one begins below the value.
     const Bytes greatest = *value - above.stride - distance;
     add(AtLeast(high, *value), Under(low, greatest + 1));
     if (greatest < below.first) return;

@@ -91,17 +91,17 @@ class PlainFormula {
 
   void WriteChains();
   void WriteForbidden(const formulation::AddressConstraints& address_constraints);
-  // offset(low) + distance <= offset(high), unless one of the literals holds.
+  // Requires offset(low) + distance <= offset(high), unless one of the literals holds.
   void WriteOrder(problem::proof::Ground ground, const std::vector<int64_t>& subjects,
                   const Literals& unless, int low, int high, problem::Bytes distance);
-  // The offset is not one that `bad` accepts, unless one of the literals holds.
+  // Forbids the offsets that `bad` accepts, unless one of the literals holds.
   void WriteExcept(const std::vector<int64_t>& subjects, const Literals& unless, int buffer,
                    const std::function<bool(problem::Bytes)>& bad);
   void WritePairs(const formulation::AddressConstraints& address_constraints);
   void WritePair(int i, int j, problem::Bytes between);
   void WriteRelation(int index);
   void WriteRule(int index);
-  // One restriction on the item of a rule that `subjects` names.
+  // Each writes one restriction on the item of a rule that `subjects` names.
   using Subjects = std::vector<int64_t>;
   void WriteRestriction(const Subjects& subjects, const problem::Remainder& remainder);
   void WriteRestriction(const Subjects& subjects, const problem::Inside& inside);
@@ -113,10 +113,10 @@ class PlainFormula {
   void WriteRestriction(const Subjects& subjects, const problem::FixedDistance& fixed);
   void WriteRestriction(const Subjects& subjects, const problem::FlippedBits& flipped);
   void WriteRestriction(const Subjects& subjects, const problem::CommonDistance& common);
-  // No two offsets that `bad` accepts.
+  // Forbids the pairs of offsets that `bad` accepts.
   void WriteExceptPairs(const Subjects& subjects, int first, int second,
                         const std::function<bool(problem::Bytes, problem::Bytes)>& bad);
-  // offset(low) + offset(also_low) <= offset(high) + offset(also_high).
+  // Requires offset(low) + offset(also_low) <= offset(high) + offset(also_high).
   void WriteSumOrder(const std::vector<int64_t>& subjects, int low, int also_low, int high,
                      int also_high, size_t most_clauses);
   void WriteBanks(problem::proof::Ground ground, const std::vector<int64_t>& subjects, bool same,

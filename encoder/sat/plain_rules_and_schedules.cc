@@ -20,8 +20,8 @@ using problem::proof::Under;
 
 }  // namespace
 
-// The rules of a Problem in a plain formula: the offsets of a buffer, or of one for an offset of
-// the other, that break them.
+// Writes a rule of the Problem: clauses that forbid the offsets of a buffer, or of one buffer for
+// each offset of the other, that break the rule.
 void PlainFormula::WriteRule(int index) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(index)];
   const std::vector<problem::RuleItem> items = ItemsOf(rule);
@@ -73,7 +73,7 @@ void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Ban
 }
 
 // Every variable of a proof has a meaning, and the number of a set has none. So there is a clause
-// for each two banks of different sets.
+// for each pair of banks of different sets.
 void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::OneBankSet& one) {
   for (const std::vector<int>& set : one.sets) {
     for (const std::vector<int>& other : one.sets) {
@@ -110,7 +110,8 @@ void PlainFormula::WriteRestriction(const Subjects& subjects, const problem::Fli
 }
 
 // The pair has the same distance as the first: offset(b) - offset(a) = offset(d) - offset(c),
-// written without differences, and as two inequalities. They take at most a quarter of the formula.
+// written without differences, and as two inequalities. These clauses are at most a quarter of the
+// formula.
 void PlainFormula::WriteRestriction(const Subjects& subjects,
                                     const problem::CommonDistance& common) {
   const problem::Rule& rule = problem_.rules[static_cast<size_t>(subjects[0])];
@@ -279,8 +280,8 @@ void PlainFormula::WritePorts(int memory, int bank) {
   limit(ports.writes, AccessKind::kWrite);
 }
 
-// Of each most + 1 of the users, not all touch the bank. Enumerates the sets in lexicographic
-// order.
+// Requires that of any `most` + 1 users not all touch the bank. Enumerates these sets in
+// lexicographic order.
 void PlainFormula::WriteLimit(std::span<const int64_t> subjects, const std::vector<int>& users,
                               int most) {
   const size_t count = static_cast<size_t>(std::max(most, 0)) + 1;

@@ -22,8 +22,8 @@ using problem::proof::Log;
 using problem::proof::ProofLiteral;
 
 constexpr size_t kMostClauses = 2'000'000;
-// Values of an offset, for successive formulas. What follows from modes, ports or a few boundaries
-// is proven with few of them, in a fraction of the time.
+// Values of an offset, for successive formulas. Contradictions of modes, ports or a few boundaries
+// are proven with few values, in a fraction of the time.
 constexpr std::array<size_t, 3> kMostValues = {256, 1024, 1'000'000};
 constexpr const char* kOpen = "what a proof can speak of leaves a placement";
 constexpr int64_t kLinesPerLook = 256;  // between two polls of the stop
@@ -61,7 +61,7 @@ class Elaboration {
  private:
   bool Derive(const std::vector<int>& literals) {
     if (!propagation_.Refutes(literals)) return false;
-    if (propagation_.Chain().empty()) return true;  // it holds anyway
+    if (propagation_.Chain().empty()) return true;  // it always holds
     // Literals that are permanently false are omitted.
     std::vector<int> open;
     for (const int literal : literals) {
@@ -73,8 +73,8 @@ class Elaboration {
     return true;
   }
 
-  // Literals that become permanently true become clauses of their own, unless such a clause exists
-  // already.
+  // Adds literals that became permanently true as clauses of one literal, unless such a clause
+  // exists already.
   void NoteUnits(int noted) {
     for (const UnitPropagation::Unit& unit : propagation_.TakeUnits()) {
       if (unit.literal != noted) AddClause(std::vector<int>{unit.literal}, {unit.clause});

@@ -126,7 +126,7 @@ bool UnitPropagation::Refutes(std::span<const int> literals) {
   const size_t before = trail_.size();
   int32_t conflict = -1;
   for (const int literal : literals) {
-    // A literal that holds anyway, or the complement of another one: the chain is empty.
+    // A literal that already holds, or the complement of another one: the chain is empty.
     if (ValueOf(literal) > 0) {
       Undo(before);
       chain_.clear();

@@ -134,7 +134,7 @@ bool Z3Sink::IsTrue(formulation::Literal literal) const {
 
 namespace {
 
-// A constraint with its bit-blasted form takes Z3 about a kilobyte or more: about 2 GB in total.
+// A constraint with its bit-blasted form costs Z3 a kilobyte or more: about 2 GB in total.
 constexpr int64_t kConstraintLimit = 500'000;
 constexpr int64_t kBytesPerConstraint = 4'096;
 

@@ -34,10 +34,10 @@ class Z3Engine : public problem::Engine {
   Z3Options options_;
 };
 
-// The backend alone, for sessions that count its constraints.
+// Returns a factory of the backend alone, for sessions that count its constraints.
 formulation::BackendFactory Z3Backends(const Z3Options& options);
 
-// "4.8.12".
+// Returns the version of the library: "4.8.12".
 std::string Z3Version();
 
 }  // namespace tessera::encoder::smt

@@ -13,8 +13,9 @@
 
 namespace tessera::encoder::smt {
 
-// Clauses are passed on unchanged. Integers become bit-vectors of one width, wide enough that the
-// sum of any two values cannot wrap. Exceptions of Z3 pass through; EncodedSession catches them.
+// A sink that passes clauses on to Z3 unchanged. Integers become bit-vectors of one width, wide
+// enough that the sum of any two values cannot wrap. Exceptions of Z3 pass through; EncodedSession
+// catches them.
 class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
  public:
   // `greatest` is the greatest value of any integer. `limit` as in ClauseSink; an order counts as
@@ -35,8 +36,9 @@ class Z3Sink : public formulation::ClauseSink, public formulation::IntegerSink {
   int64_t ValueOf(formulation::Integer integer) const override;
   bool IsTrue(formulation::Literal literal) const;
 
-  // Statements that are required and not taken yet, at most `most` of them, the oldest first.
+  // The number of required statements that were not taken yet.
   size_t CountRequired() const { return required_.size() - taken_; }
+  // Takes at most `most` of them, the oldest first.
   std::vector<z3::expr> TakeRequired(size_t most);
 
   void SetModel(const z3::model& model) { model_ = model; }

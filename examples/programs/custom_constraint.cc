@@ -9,7 +9,7 @@
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"
 
-// States a restriction in C++ that no rule can state.
+// States a constraint in C++ that no rule can state.
 //
 // The accelerator of this example reads two operands at the same time through a cache of four
 // colours: the lines of 64 bytes belong to colours 0 1 2 3 0 1 2 3 ... by address. Two operands
@@ -88,14 +88,14 @@ Problem Convolution() {
     buffer.lifespans = {{0, 1}};
     problem.buffers.push_back(buffer);
   }
-  // Side by side the two would start in one colour: 256 bytes are four lines.
+  // Without the constraint the two would start in one colour: 256 bytes are four lines.
   problem.buffers[0].offset = 0;
   problem.buffers[1].hint = 256;
   problem.buffers[2].hint = 320;
   return problem;
 }
 
-// Prints the placement; prints nothing when there is none.
+// Prints the placement; prints nothing if there is none.
 std::optional<Allocation> Place(const std::string& title, const Problem& problem,
                                 tessera::encoder::formulation::Constraints constraints) {
   const tessera::encoder::sat::SatEngine engine({.seed = 0, .constraints = std::move(constraints)});

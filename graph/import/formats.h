@@ -17,8 +17,8 @@ std::span<const common::NetworkFormat* const> NetworkFormats();
 // "YAML, JSON or ONNX".
 std::string NamesOfFormats();
 
-// The format of a file: by its suffix; if no format has it, by its first bytes; else text. nullptr
-// for bytes that are neither text nor of a format of this build.
+// Returns the format with this suffix or, if there is none, the first format that recognizes the
+// bytes; nullptr if none does.
 const common::NetworkFormat* FormatOf(std::string_view suffix, std::string_view bytes);
 
 }  // namespace tessera::graph::import

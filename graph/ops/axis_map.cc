@@ -10,7 +10,7 @@
 namespace tessera::graph::ops {
 namespace {
 
-// Twice an extent times an extent exceeds 2^63 for absurd but legal shapes.
+// Twice the product of two extents may exceed 2^63.
 __extension__ using Wide = __int128;
 
 constexpr Extent kNothing{};
@@ -46,8 +46,8 @@ int64_t LeastRead(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   return least;
 }
 
-// One past the greatest index that any window of [first, last] reads, or 0 if none reads anything:
-// LeastRead from the other end, tap for tap.
+// One past the greatest index that any window of [first, last] reads, or 0 if none reads anything.
+// It mirrors LeastRead, tap for tap.
 int64_t GreatestReadEnd(const AxisMap::Slide& slide, int64_t first, int64_t last) {
   const int64_t plain = last * slide.stride - slide.pad + (slide.kernel - 1) * slide.dilation;
   if (plain < slide.extent) return std::max<int64_t>(plain + 1, 0);
@@ -124,8 +124,8 @@ Extent SamplesAt(const AxisMap::Scaled& scaled, int64_t x) {
   return up ? Extent{below + 1, below + 1} : Extent{below, below};
 }
 
-// Positions ascend, and so do the inputs that are read. But an output that lies on an input reads
-// none of the cubic's outer ones, so its neighbour may reach further.
+// Positions ascend, and so do the inputs that are read. But an output that lies on an input does
+// not read the outer inputs of a cubic resize, so its neighbour may reach further.
 Extent ApplyScaled(const AxisMap::Scaled& scaled, Extent output) {
   const int64_t last = output.end - 1;
   const int64_t begin = std::min(SamplesAt(scaled, output.begin).begin,
@@ -198,8 +198,8 @@ Extent ApplyListed(const AxisMap::Listed& listed, Extent output) {
   return hull;
 }
 
-// Indices visit the stride's multiples in order. If they pass a multiple of the axis, they end high
-// and start low again.
+// Indices visit the multiples of the stride in order. If they pass a multiple of the axis, they
+// reach its end and start again at its beginning.
 Extent ApplyDigit(const AxisMap::Digit& digit, Extent output) {
   const int64_t first = output.begin / digit.stride;
   const int64_t last = (output.end - 1) / digit.stride;
@@ -236,15 +236,15 @@ Extent ApplyFolded(const AxisMap::Folded& folded, std::span<const Extent> output
   return {first, last + 1};
 }
 
-// With holes no wider than the input, a window misses it only if it lies wholly before or behind
-// it.
+// With holes no wider than the input, a window misses it only if the window lies wholly before or
+// after it.
 bool SlideMayMiss(const AxisMap::Slide& slide) {
   const int64_t reach = (slide.kernel - 1) * slide.dilation;
   if (slide.kernel > 1 && slide.dilation > slide.extent) return true;
   return slide.pad > reach || (slide.output_extent - 1) * slide.stride - slide.pad >= slide.extent;
 }
 
-// Without holes, an output misses every window only behind the last one.
+// Without holes, an output misses every window only after the last one.
 bool SpreadMayMiss(const AxisMap::Spread& spread) {
   if (spread.dilation > 1 || spread.stride > spread.kernel) return true;
   return spread.output_extent + spread.pad > (spread.extent - 1) * spread.stride + spread.kernel;

@@ -26,11 +26,11 @@
 namespace tessera::graph::ops {
 
 struct AxisMap {
-  // The whole axis, for any output.
+  // Every output needs the whole axis.
   struct Whole {
     int64_t extent = 0;
   };
-  // The same indices.
+  // Each output index reads the same index.
   struct Same {};
   // A sliding window: index o reads o*stride - pad + t*dilation for every t < kernel, if that lies
   // in the input.
@@ -93,13 +93,13 @@ struct AxisMap {
     std::vector<int64_t> indices;
     std::vector<Extent> runs;  // what each kRun consecutive outputs need
   };
-  // One index, for any output.
+  // Every output reads this one index.
   struct Fixed {
     int64_t index = 0;
   };
   // A reshape that merges output axes (source, source + 1, ...) into one input axis; row-major
-  // strides of those axes. `behind` elements have one index of that axis: more than 1 if the same
-  // output axes make further input axes behind it.
+  // strides of those axes. `behind` elements have the same index of that axis: more than 1 if the
+  // same output axes make further input axes after it.
   struct Merged {
     std::vector<int64_t> strides;
     int64_t behind = 1;
@@ -122,8 +122,8 @@ struct AxisMap {
     std::array<int64_t, 3> weights = {1, 1, 1};
   };
 
-  // A rule that only one kind has. Its source defines the function, of the kind's numbers and of
-  // the parts of the output's axes from `source` on.
+  // A rule that only one kind has. The source of the kind defines the function. Its arguments are
+  // the kind's numbers and the parts of the output's axes from `source` on.
   struct OfKind {
     using Numbers = std::array<int64_t, 4>;
     Extent (*function)(const Numbers&, std::span<const Extent> outputs) = nullptr;
@@ -145,18 +145,19 @@ struct AxisMap {
   // empty (Part, Slide, Spread, OfKind).
   Extent Apply(std::span<const Extent> output) const;
 
-  // Whether some non-empty part of the output needs nothing of the input. May err towards true.
+  // Whether some non-empty part of the output needs nothing of the input. The result may be true
+  // although no such part exists.
   bool MayBeEmpty() const;
 
   bool IsWhole() const { return std::holds_alternative<Whole>(rule); }
 };
 
-// Parts of the definitions of kinds.
+// Maps that the definitions of kinds share.
 
 inline AxisMap WholeAxis(int64_t extent) { return {AxisMap::Whole{extent}, 0, 0}; }
 inline AxisMap SameAxis(size_t source) { return {AxisMap::Same{}, source, 1}; }
 
-// One for each input axis.
+// One map for each input axis.
 std::vector<AxisMap> WholeAxes(const Shape& input);
 std::vector<AxisMap> SameAxes(size_t rank);
 // Axes aligned at the right. An extent of 1 serves every index of the output.

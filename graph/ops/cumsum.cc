@@ -6,7 +6,7 @@
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
 
-// Sums along one axis of all elements up to each:
+// Cumulative sums: each output element is the sum of all elements up to it along one axis.
 //
 //     input        a      b    c
 //     output       a      a+b  a+b+c        exclusive    0    a  a+b
@@ -26,8 +26,8 @@ Inferred InferCumsum(Operator& op, const Wanted& /*wanted*/, const std::vector<S
   return inputs.front();
 }
 
-// The numbers of the closed form: the extent of the axis, and the indices that the last sum leaves
-// out.
+// The numbers of the closed form are the extent of the axis, and the indices that the last sum
+// leaves out.
 Extent FromTheFirst(const AxisMap::OfKind::Numbers& numbers, std::span<const Extent> outputs) {
   const int64_t end = outputs.front().end - numbers[1];
   return {0, std::max<int64_t>(end, 0)};

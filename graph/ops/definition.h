@@ -63,20 +63,20 @@ struct OperandView {
   const Shape& Input() const { return inputs[operand]; }
 };
 
-// The axes of a constant from which each output channel reads a part of its own.
+// The axes of a constant from which each output channel reads a separate part.
 struct FilterAxes {
   size_t channels = 0;        // of the constant: index i serves index i along `output`
   size_t output = 0;          // of the result
   std::optional<size_t> sum;  // of the constant: products are added up along it
 };
 
-// Whether tiles that cover a box of the output may leave holes in an operand, which the least box
-// of all their reads has.
+// Whether tiles that cover a box of the output may leave holes in an operand: elements of the least
+// box of all their reads that no tile reads.
 enum class Holes : uint8_t {
   kNone,
-  kIfLarger,  // each element of the output is another element of the operand: holes if and only if
-              // the least box has more elements than the box of the output
-  kInParts,   // they may, but one tile of the whole output does not
+  kIfLarger,  // each output element is a different element of the operand, so there are holes if
+              // and only if the least box has more elements than the box of the output
+  kInParts,   // they may, unless one tile covers the whole output
   kMaybe,
 };
 
@@ -108,9 +108,9 @@ struct Field {
   Presence presence = Presence::kOptional;
   int64_t least = 0;  // of each number
   int64_t most = kMostElements;
-  std::span<const std::string_view> names = {};  // of a text; empty: any
+  std::span<const std::string_view> names = {};  // of a text; empty: any text
   Single single = Single::kRefused;
-  bool* is_list = nullptr;       // if set: whether it is a list, and not a single number
+  bool* is_list = nullptr;       // if set: whether the value is a list
   std::string_view unless = {};  // a required key may be missing if the entry has this one
 };
 
@@ -132,7 +132,8 @@ struct OperatorDefinition {
   // The keys of an operator with that number of operands, in the order in which they are written.
   // They refer to the arguments.
   std::vector<Field> (*fields)(Operator&, Wanted&, size_t operands) = nullptr;
-  // Restores what the shapes imply and Operator does not store. Null: nothing.
+  // Restores the properties that the shapes imply and Operator does not store. Null: there are
+  // none.
   void (*restate)(const Operator&, const Shape& input, const Shape& output, Wanted&) = nullptr;
 
   // The shape of the output (see InferShape).
@@ -144,15 +145,16 @@ struct OperatorDefinition {
   // One map for each axis of the operand, in closed form.
   std::vector<AxisMap> (*axis_maps)(const OperandView&) = nullptr;
 
-  // The indices that are read, one by one: the reference for the closed form.
+  // The indices that are read, one by one, as a reference for the closed form.
   Reading reading = {};
 
-  // Whether each element of the output is an element of an operand. Null: as moves_data.
+  // Whether each element of the output is an element of an operand. Null: the kind's trait
+  // moves_data determines it.
   bool (*selects)(const Operator&) = nullptr;
   // The greatest index that an output of indices may hold; nullopt: the output has no indices.
   // Null: none.
   std::optional<int64_t> (*greatest_index)(const Operator&, const Shape& input) = nullptr;
-  // Null: as the window and the traits imply.
+  // The holes of tiles. Null: the window and the traits of the kind determine them.
   Holes (*holes)(const Operator&, const Shape& input, const Shape& output) = nullptr;
 
   // The number of products that are added up to one output element, on average. Null: none.
@@ -167,12 +169,12 @@ struct OperatorDefinition {
 
 const OperatorDefinition& DefinitionOf(base::OperatorKind kind);
 
-// As the definition states.
+// These functions, HolesOf and FilterAxesOf evaluate the definition of the operator's kind.
 std::optional<size_t> SumAxisOf(const Operator& op, size_t operand, size_t rank);
 bool SelectsElements(const Operator& op);
 std::optional<int64_t> GreatestIndexOf(const Operator& op, const Shape& input);
 
-// Whether it is a type of integers that holds the index.
+// Whether the type is an integer type that can represent the index.
 bool HoldsIndex(base::DataType type, int64_t index);
 
 Holes HolesOf(const Operator& op, const Shape& input, const Shape& output);

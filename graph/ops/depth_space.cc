@@ -71,7 +71,7 @@ std::vector<AxisMap> MapsOfSpaceToDepth(const OperandView& view) {
           {AxisMap::Unfolded{column}, 1, 2, 2}};
 }
 
-// The residues, of 0 .. block-1, that the indices have.
+// The residues of the indices modulo `block`.
 std::vector<int64_t> PhasesOf(Extent indices, int64_t block) {
   std::vector<int64_t> phases;
   for (int64_t index = indices.begin; index < std::min(indices.end, indices.begin + block);
@@ -90,7 +90,7 @@ int64_t DeepChannel(const DepthSpaceAttributes& own, int64_t channels, int64_t c
                                        : channel * own.block * own.block + phase;
 }
 
-// The element of the deep tensor behind one of the wide one.
+// Maps an element of the wide tensor to the same element of the deep tensor.
 std::vector<int64_t> ToDepth(const DepthSpaceAttributes& own, int64_t channels,
                              const std::vector<int64_t>& wide) {
   return {wide[0], DeepChannel(own, channels, wide[1], wide[2] % own.block, wide[3] % own.block),

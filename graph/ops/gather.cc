@@ -54,7 +54,7 @@ std::vector<AxisMap> MapsOfGather(const OperandView& view) {
   return maps;
 }
 
-// Neighbouring outputs that read the same index or neighbouring ones leave no hole between them.
+// There is no hole if adjacent outputs read the same index or adjacent ones.
 Holes HolesOfGather(const Operator& op, const Shape& /*input*/, const Shape& /*output*/) {
   const std::vector<int64_t>& indices = op.Own<GatherAttributes>().indices;
   const auto jump = std::adjacent_find(indices.begin(), indices.end(),

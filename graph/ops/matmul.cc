@@ -21,7 +21,7 @@ size_t SumAxis(const Operator& op, size_t operand, size_t rank) {
   return StoredAxis(op, operand, rank - (is_last ? 1 : 2));
 }
 
-// The other one of the two axes of a matrix.
+// The axis of the matrix that is not summed over.
 size_t KeptAxis(const Operator& op, size_t operand, size_t rank) {
   const auto& own = op.Own<MatmulAttributes>();
   const bool is_last = operand == 0 ? own.transpose_first : !own.transpose_second;
@@ -62,7 +62,7 @@ std::optional<ShapeFault> FaultOfAxes(const char* key, const std::vector<int>& a
                     {}};
 }
 
-// The extents of an operand in the order in which the product takes them.
+// The extents of an operand in the order of the product's axes.
 Shape Taken(const Operator& op, size_t operand, const Shape& stored) {
   Shape taken;
   for (size_t axis = 0; axis < stored.size(); ++axis)
@@ -128,7 +128,7 @@ std::vector<AxisMap> MapsOfMatmul(const OperandView& view) {
   return maps;
 }
 
-// The place of an axis in an order; without an order, its own.
+// The position of an axis in an order. An empty order keeps all positions.
 size_t PlaceOf(size_t axis, const std::vector<int>& order) {
   if (order.empty()) return axis;
   return static_cast<size_t>(std::find(order.begin(), order.end(), static_cast<int>(axis)) -

@@ -10,13 +10,13 @@
 // makes [..., rows, columns]; operands and result may have these axes in another order.
 namespace tessera::graph::ops {
 
-// The axis of an operand that the product takes as `axis`.
+// The axis of an operand that is axis `axis` of the product's operand.
 inline size_t StoredAxis(const Operator& op, size_t operand, size_t axis) {
   const std::vector<int>& axes = op.Own<MatmulAttributes>().operand_axes[operand];
   return axes.empty() ? axis : static_cast<size_t>(axes[axis]);
 }
 
-// The axis of the product that the result has as `axis`.
+// The axis of the product that is axis `axis` of the result.
 inline size_t ProductAxis(const Operator& op, size_t axis) {
   const std::vector<int>& axes = op.Own<MatmulAttributes>().result_axes;
   return axes.empty() ? axis : static_cast<size_t>(axes[axis]);

@@ -34,7 +34,8 @@ std::vector<AxisMap> MapsOfOpaque(const OperandView& view) {
   return WholeAxes(input);
 }
 
-// As the author states. The operator makes up what a described window reads beyond the operand.
+// Reads as the description states. The operator itself supplies the values that a described window
+// reads outside the operand.
 constexpr Reading kReadingOfOpaque =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const std::vector<OperandAccess>& accesses = view.op.accesses;

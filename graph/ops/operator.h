@@ -76,8 +76,8 @@ struct MeasuredTile {
 };
 
 // Shapes by kind: convolutions and pools work on [batch, channels, rows, columns]. A global pool
-// gives [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes of its
-// operands, in the order in which it takes them; leading axes broadcast. Elementwise operands are
+// makes [batch, channels, 1, 1] or [batch, channels]. A matmul multiplies the last two axes of its
+// operands, in the order of MatmulAttributes; leading axes broadcast. Elementwise operands are
 // aligned at the right and broadcast if their extent is 1. Reduced axes, and the axis of a gather
 // by one index alone, have extent 1 or are dropped; the ranks determine which.
 struct Operator {
@@ -102,7 +102,7 @@ struct Operator {
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
   std::string engine;                   // the only engine that runs it; empty: the first that can
   std::vector<int> in_place;            // indices of the inputs that its output may overwrite
-  std::vector<MeasuredTile> measured;   // AddMeasured; the model has the other tiles
+  std::vector<MeasuredTile> measured;   // see AddMeasured; the cost model applies to other tiles
   base::KindAttributes own;             // what only this kind has (base/operator_kind.h)
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
@@ -114,7 +114,7 @@ struct Operator {
     const Attributes* stated = std::get_if<Attributes>(&own);
     return stated == nullptr ? kDefaults : *stated;
   }
-  // The same to write to. Attributes of other kinds are lost.
+  // Returns the attributes of one kind for writing. Attributes of other kinds are lost.
   template <typename Attributes>
   Attributes& MakeOwn() {
     return std::holds_alternative<Attributes>(own) ? std::get<Attributes>(own)
@@ -122,8 +122,8 @@ struct Operator {
   }
 };
 
-// Adds a measurement, in place of one of the same tile on the same engine. They are in order of
-// tile and engine, so that FindMeasured takes logarithmic time.
+// Adds a measurement, or replaces that of the same tile on the same engine. Measurements are sorted
+// by tile and engine, so that FindMeasured takes logarithmic time.
 void AddMeasured(Operator& op, MeasuredTile tile);
 
 // The measurement of this tile on this engine; null: there is none.

@@ -48,7 +48,7 @@ std::vector<AxisMap> MapsOfPad(const OperandView& view) {
   return maps;
 }
 
-// The index inside the operand for an index before or behind it. Constant padding has none.
+// The index inside the operand for an index before or after it. Constant padding has no such index.
 int64_t FoundInside(int64_t index, int64_t extent, PadMode mode) {
   switch (mode) {
     case PadMode::kConstant:

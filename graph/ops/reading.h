@@ -32,7 +32,7 @@ struct OperandView;
 // Whether lists keep indices outside the operand: taps in a padding that may be stored.
 enum class Taps : uint8_t { kInside, kInPaddingToo };
 
-// The least box around all that is read.
+// The least box around all indices that are read.
 class HullNeed {
  public:
   static constexpr bool kIsHull = true;
@@ -98,7 +98,7 @@ class ListNeed {
   }
   void All(size_t axis) { Same(axis, {0, in_[axis]}); }
   void Only(size_t axis, int64_t index) { axes[axis] = {index}; }
-  // Elements instead of axes.
+  // Sets row-major numbers of elements instead of lists for axes.
   void SetNumbers(Indices elements) {
     Sort(elements);
     numbers = std::move(elements);
@@ -111,7 +111,7 @@ class ListNeed {
  private:
   struct Adder {
     Indices& indices;
-    Extent last;  // many outputs in a row read one range, or ranges within each other
+    Extent last;  // many consecutive outputs read one range, or nested ranges
     void operator()(int64_t index) { indices.push_back(index); }
     void Range(int64_t begin, int64_t end) {
       if (last.begin <= begin && end <= last.end) return;
@@ -130,7 +130,7 @@ class ListNeed {
   const Shape& in_;
 };
 
-// One definition, for both needs. `output` is not empty.
+// One definition as functions for both needs. `output` is not empty.
 struct Reading {
   void (*hull)(const OperandView&, const Box& output, HullNeed& need) = nullptr;
   void (*lists)(const OperandView&, const Box& output, ListNeed& need) = nullptr;
@@ -145,13 +145,13 @@ constexpr Reading ReadingBy(Definition /*definition*/) {
           }};
 }
 
-// Parts of definitions.
+// Readings that the definitions of kinds share.
 
 // The row-major numbers of the elements of a box in a tensor of that shape.
 std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape);
 
-// The numbers of the elements, in a tensor of shape `in`, that `move` finds behind the elements of
-// a box of `out`: from coordinates to coordinates.
+// The numbers of the elements, in a tensor of shape `in`, to which `move` maps the elements of a
+// box of `out`. `move` maps coordinates to coordinates.
 template <typename Move>
 std::vector<int64_t> NumbersBehind(const Box& box, const Shape& out, const Shape& in,
                                    const Move& move) {
@@ -173,7 +173,8 @@ void ReadEverything(const Shape& in, Need& need) {
   for (size_t axis = 0; axis < in.size(); ++axis) need.All(axis);
 }
 
-// Axes aligned at the right, but for the last ones. An extent of 1 serves every output index.
+// Reads axes aligned at the right, except for the last `but_last` ones. An extent of 1 serves every
+// output index.
 template <typename Need>
 void ReadAligned(const Shape& in, const Box& output, size_t but_last, Need& need) {
   for (size_t axis = 0; axis + but_last < in.size(); ++axis) {

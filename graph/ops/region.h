@@ -7,7 +7,7 @@
 
 #include "tessera/graph/ops/operator.h"
 
-// Boxes of elements, half-open and clipped to the tensor. A box with an empty extent has none.
+// Boxes of elements, half-open and clipped to the tensor. A box with an empty extent is empty.
 namespace tessera::graph::ops {
 
 struct Extent {
@@ -23,7 +23,7 @@ Box WholeBox(const Shape& shape);
 bool IsEmpty(const Box& box);
 int64_t ElementsOf(const Box& box);
 
-// The smallest box that contains both; an empty box adds nothing.
+// The smallest box that contains both. An empty box adds nothing.
 Box Hull(const Box& a, const Box& b);
 
 }  // namespace tessera::graph::ops

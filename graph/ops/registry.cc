@@ -10,7 +10,7 @@
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/windows.h"
 
-// All definitions, by the list of kinds, and what is the same for every kind.
+// All definitions, by the list of kinds, and functions that all kinds share.
 namespace tessera::graph::ops {
 
 #define TESSERA_DECLARATION(code, ...) extern const OperatorDefinition k##code;
@@ -87,7 +87,7 @@ std::vector<int64_t> NumbersOf(const Box& box, const Shape& shape) {
 
 namespace {
 
-// Where the measurement of the tile on the engine is, or would be.
+// The index at which the measurement of the tile on the engine is, or would be inserted.
 size_t PlaceOf(const Operator& op, std::span<const int64_t> tile, std::string_view engine) {
   const auto at = std::partition_point(
       op.measured.begin(), op.measured.end(), [&](const MeasuredTile& measured) {

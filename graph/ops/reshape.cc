@@ -71,7 +71,7 @@ void MergeOutputs(const Shape& output, const AxisGroup& group, int64_t behind, A
 }
 
 // A group that both splits and merges, such as {4, 6 | 3, 8}, is followed along its first input
-// axis, for its elements are numbered in both shapes alike. Its other input axes stay whole:
+// axis, because its elements have the same numbers in both shapes. Its other input axes stay whole:
 //
 //     [3, 8]  row 1 is 8 .. 15        [4, 6]  rows 1 and 2 are 6 .. 17
 std::vector<AxisMap> MapsOfReshape(const OperandView& view) {
@@ -140,8 +140,8 @@ void ReadMerged(const SameElements& group, const Shape& in, Extent merged, HullN
   }
 }
 
-// The first input axis of a group that was split: where the box's first and last elements, counted
-// in the group, lie along it.
+// Reads the first input axis of a group that was split: from the position of the box's first
+// element in the group to that of its last element.
 void ReadSplit(const SameElements& group, const Shape& in, const Shape& out, const Box& output,
                HullNeed& need) {
   int64_t first = 0;
@@ -184,7 +184,7 @@ constexpr Reading kReadingOfReshape =
       if constexpr (std::remove_reference_t<decltype(need)>::kIsHull) {
         ReadGroupsOfAxes(view, output, need);
       } else {
-        // a product says it with less
+        // lists for axes are shorter than row-major numbers
         if (output == WholeBox(view.output)) return ReadEverything(view.Input(), need);
         need.SetNumbers(NumbersOf(output, view.output));
       }

@@ -118,8 +118,8 @@ struct Place {
   bool IsWhole() const { return numerator % denominator == 0; }
 };
 
-// Of output index x, by the definitions of ResizeCoordinates with a scale of up / down: (x +
-// 1/2) * down / up - 1/2, and its variants.
+// The place of output index x, by the definitions of ResizeCoordinates with a scale of up / down:
+// (x + 1/2) * down / up - 1/2, and its variants.
 Place PlaceOf(const ResizeAttributes& resize, int64_t x, const Ratio& scale, int64_t in,
               int64_t out) {
   const Wide up = scale.numerator;

@@ -12,8 +12,8 @@
 
 #include "tessera/graph/ops/operator.h"
 
-// From an operator's attributes and the shapes of its inputs to the shape of its output: the same
-// rules for every reader of networks.
+// Infers the shape of an operator's output from its attributes and the shapes of its inputs. All
+// readers of networks share these rules.
 namespace tessera::graph::ops {
 
 // The properties of an operator that a network states and Operator does not store, from which the
@@ -27,7 +27,7 @@ struct Wanted {
   // Transposed conv, rows and columns: the output's extent beyond (input - 1) * stride + reach -
   // pads.
   std::array<int64_t, 2> output_padding = {0, 0};
-  // Pool: the last window may reach beyond the padding if it begins in front of the high pad.
+  // Pool: the last window may reach beyond the padding if it begins before the high pad.
   bool ceil_mode = false;
   // Global pool, reduce: reduced axes stay with extent 1. Gather: the axis stays, although there is
   // one index.
@@ -43,7 +43,7 @@ struct Wanted {
   std::vector<Shape> tables;
 };
 
-// An attribute that does not fit.
+// A violation of the rules by one attribute.
 struct ShapeFault {
   std::string attribute;  // "inputs", "kernel", ...
   std::string message;
@@ -63,8 +63,8 @@ tl::expected<Shape, ShapeFault> InferShape(Operator& op, const Wanted& wanted,
 std::optional<Shape> WeightShapeOf(const Operator& op, const std::vector<Shape>& inputs,
                                    const Shape& output);
 
-// Why a described operator with that output cannot read an operand of that shape in this way, if it
-// cannot.
+// Returns why a described operator with that output cannot read an operand of that shape with this
+// access; nullopt if it can.
 std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& operand,
                                       const Shape& output);
 
@@ -94,7 +94,7 @@ tl::unexpected<ShapeFault> WrongRank(const Shape& found, std::string expected);
 tl::unexpected<ShapeFault> Disagreeing(const Shape& a, const Shape& b, std::string expected);
 tl::unexpected<ShapeFault> NotOneForEachAxis(std::string attribute, size_t found, size_t axes);
 
-// Why the input has no such axis, if it has none.
+// Returns a fault if the input has no such axis.
 std::optional<ShapeFault> CheckAxis(int axis, const Shape& input);
 
 }  // namespace tessera::graph::ops

@@ -6,7 +6,7 @@
 
 #include "tessera/graph/ops/windows.h"
 
-// The rows and columns of each phase of a block become a feature map of their own:
+// The rows and columns of each phase of a block become a separate feature map:
 //
 //     a b c d                                a c     b d
 //     e f g h     block [1, 2], batch 1      e g     f h      batch 2
@@ -50,7 +50,7 @@ std::vector<AxisMap> MapsOfSpaceToBatch(const OperandView& view) {
           {AxisMap::Unfolded{column_phase}, 0, 2, 3}};
 }
 
-// By definition: the element of the input behind an element of the output.
+// By definition: the element of the input that is an element of the output.
 std::vector<int64_t> BehindPhase(const OperandView& view, const std::vector<int64_t>& at) {
   const auto& block = view.op.Own<base::SpaceToBatchAttributes>().block;
   const int64_t images = view.Input()[0];

@@ -15,7 +15,8 @@ namespace tessera::graph::ops {
 
 inline constexpr int64_t kMostWindow = 65536;  // larger taps, steps and pads are mistakes
 
-// The first of `taps` from which on the test holds; `taps` if it holds for none.
+// The first tap for which the test holds; `taps` if it holds for none. The test holds for all taps
+// after such a tap. Cost: log(taps) tests.
 template <typename Test>
 int64_t FirstOf(int64_t taps, const Test& test) {
   int64_t begin = 0;
@@ -40,7 +41,7 @@ inline int64_t ReachOf(const Window& window, size_t axis) {
 // `output`: the shape of the result.
 Holes HolesOf(const Window& window, const Shape& output);
 
-// The keys kernel, stride, pads and dilation, between others.
+// The fields `before`, those of the keys kernel, stride, pads and dilation, and the fields `after`.
 std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Field> before,
                                 const std::vector<Field>& after);
 
@@ -48,27 +49,30 @@ std::vector<Field> WindowFields(Window& window, bool& same_pads, std::vector<Fie
 // they are filled in.
 Inferred InferWindows(Window& window, bool same_pads, const Shape& input, int64_t channels);
 
-// Pads so that ceil(extent / stride) windows fit. An odd pad is below or to the right.
+// Sets the pads so that ceil(extent / stride) windows fit. An odd pad is below or to the right.
 void PadToSame(Window& window, size_t axis, int64_t extent);
 
 tl::unexpected<ShapeFault> ReachesTooFar(size_t axis, int64_t reach, int64_t padded);
 
-// Why that many groups do not divide the channels, if they do not.
+// Returns a fault if the number of groups does not divide the channels.
 std::optional<ShapeFault> CheckGroups(int64_t groups, int64_t in_channels, int64_t out_channels);
 
-// [output channels, channels of a group, kernel rows, kernel columns], and their axes.
+// FilterShape returns [output channels, channels of a group, kernel rows, kernel columns].
+// AxesOfFilters returns the axes of such a constant.
 std::optional<Shape> FilterShape(const Operator& op, const std::vector<Shape>& inputs,
                                  const Shape& output);
 std::optional<FilterAxes> AxesOfFilters(const Operator& op, size_t rank, size_t output_rank);
 
-// The channels that a channel of the output reads if both fall into that many groups.
+// The map of channels if the channels of input and output are divided into that many groups.
 AxisMap GroupedAxis(const OperandView& view, int64_t groups);
 
-// The same batch, those channels, and windows that slide over rows and columns.
+// The maps of an operator with a window: the same batch, the given map of channels, and windows
+// that slide over rows and columns.
 std::vector<AxisMap> MapsOfWindow(const OperandView& view, AxisMap channels, const Window& window);
 
-// By definition: output index o reads o * stride - pad + tap * dilation. Indices ascend with the
-// taps, so the first and the last tap inside the operand are enough for a hull.
+// Reads one axis of a window by definition: output index o reads o * stride - pad + tap * dilation.
+// Indices ascend with the taps, so the first and the last tap inside the operand are enough for a
+// hull.
 template <typename Need>
 void ReadTaps(size_t axis, Extent outputs, int64_t extent, const Window& window, Taps taps,
               Need& need) {
@@ -104,7 +108,7 @@ void ReadGroups(const OperandView& view, Extent outputs, int64_t groups, Need& n
   });
 }
 
-// The same batch and windows over rows and columns.
+// Reads the same batch, and windows over rows and columns.
 template <typename Need>
 void ReadWindows(const OperandView& view, const Box& output, const Window& window, Taps taps,
                  Need& need) {

@@ -30,8 +30,8 @@
 // tiles. Nothing is assumed about the operators: if a tensor is needed in reverse order, the first
 // tile makes all of it.
 //
-// Each strip of tiles begins anew, independent of adjacent strips, and so does each image of a
-// batch that is cut:
+// The sweep starts again at each strip of tiles, independent of adjacent strips, and at each image
+// of a batch that is cut:
 //
 //     tiles     0  3  6        columns that strips share are made for each of them
 //               1  4  7
@@ -102,7 +102,7 @@ class SweepByStrips {
       if (propagation_.Leaves(slot)) AskForShares(slot);
     }
     // Asks are ordered last operator first, so all readers of an operator's output have been
-    // visited before the operator. A barrier's outputs ask for each other first, before they are
+    // visited before the operator. A barrier's outputs request each other first, before they are
     // settled.
     size_t settled = static_cast<size_t>(interval_.last - interval_.first) + 1;
     for (const Propagation::Ask& ask : propagation_.Asks()) {
@@ -122,7 +122,7 @@ class SweepByStrips {
     return true;
   }
 
-  // To be called for each visit of all tiles. Returns false from the stop on.
+  // Called for each visit of all tiles. Returns false after the stop.
   bool Continues() { return work_.Continues(subgraph_.tiles); }
 
   bool BeginsStrip(size_t tile) const { return tile % strip_ == 0; }

@@ -10,7 +10,7 @@
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/row_structure.h"
 
-// Tiles of one row each decide for tiles of all heights.
+// Tiles of one row determine whether tiles of any height share rows.
 //
 //     rows of the output   rows of a tensor, 2x2 windows, stride 2   3x3 windows
 //     0  |-|               |---|                                     |-----|
@@ -19,16 +19,16 @@
 //
 // If rows follow from rows alone, by maps that never decrease and are never empty, a taller tile
 // needs the rows from the first one that its first row needs to the last one that its last row
-// needs. So if each row of the output needs rows of a tensor behind all rows that previous rows
-// need, tiles of any height do so too, and so do the tensors from which they are made: nothing is
-// kept. All other cases count as shared: rows that follow from columns or images or the reverse,
-// windows that may lie wholly in the padding, decreasing maps, very many rows.
+// needs. So if each row of the output needs only rows of a tensor after all rows that previous rows
+// need, the same holds for tiles of any height and for the tensors from which the tensor is made,
+// and no rows are kept. All other cases count as shared: rows that follow from columns or images or
+// the reverse, windows that may lie wholly in the padding, decreasing maps, very many rows.
 namespace tessera::graph::tiling {
 namespace {
 
 constexpr int64_t kMostRows = 4096;  // rows that are propagated one by one
 
-// Whether each output row asks for no lower rows than the row before.
+// Whether no output row requests rows below those of the previous output row.
 bool NeverDecreases(const Propagation& propagation, const Propagation::Ask& ask, size_t output_rows,
                     size_t input_rows) {
   ops::Box part = ops::WholeBox(propagation.ShapeOf(ask.output));

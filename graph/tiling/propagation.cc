@@ -105,8 +105,8 @@ void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
   leaves_[last_slot_] = 1;
 }
 
-// A barrier makes all its outputs whole if any is requested: its outputs ask for each other, and
-// each for all inputs.
+// A barrier makes all its outputs whole if any is requested: its outputs request each other, and
+// each requests all inputs.
 void Propagation::CompileAsks(const Graph& graph) {
   first_ask_.resize(operators_.size() + 1);
   for (size_t position = operators_.size(); position-- > 0;) {

@@ -15,9 +15,10 @@
 
 // From a tile of a subgraph's last output to the regions of all its feature tensors.
 //
-// The tile asks for itself and for its share of every other tensor that leaves the subgraph.
-// Operators are then visited from last to first. Each asks of its inputs the parts that it needs
-// for the requested part of its output. A tensor that is requested several times gets the hull:
+// The tile requests its own box and its share of every other tensor that leaves the subgraph.
+// Operators are then visited from last to first. Each requests from its inputs the parts that it
+// needs for the requested part of its output. A tensor that is requested several times gets the
+// hull:
 //
 //     conv a --> conv b --+--> add     rows 4..8 of add need rows 4..8 of b and of a (skip),
 //        '----------------'            b needs rows 3..9 of a: the hull is 3..9,
@@ -32,22 +33,23 @@ class Propagation {
   // The graph must outlive it.
   Propagation(const Graph& graph, Interval interval);
 
-  // Operators of a propagation, ascending, as if there were no others and only the first output of
-  // the last one left. Cheap, because the compiled maps are shared.
+  // The propagation of some of the operators of `whole`, ascending, as if there were no others and
+  // only the first output of the last one left the subgraph. Cheap, because the compiled maps are
+  // shared.
   Propagation(const Propagation& whole, const Graph& graph, std::span<const int> operators);
 
   // Indices into Graph::operators, ascending. An operator's position is its index in this list.
   const std::vector<int>& Operators() const { return operators_; }
 
   // Every feature tensor (no constant) that the interval reads or makes, ascending. A position in
-  // it is a slot.
+  // this list is a slot.
   const std::vector<int>& Tensors() const { return tensors_; }
   // The slot of one of these tensors.
   size_t SlotOf(int tensor) const;
   const Shape& ShapeOf(size_t slot) const { return *shapes_[slot]; }
   bool MadeInside(size_t slot) const { return made_inside_[slot]; }
-  // Made inside and read behind the interval, a network output, never read, or the last operator's
-  // first output.
+  // Whether the tensor is made inside and is read after the interval, a network output, never read,
+  // or the last operator's first output.
   bool Leaves(size_t slot) const { return leaves_[slot]; }
   // The slot of the last operator's first output, which tiles divide.
   size_t LastSlot() const { return last_slot_; }
@@ -72,13 +74,14 @@ class Propagation {
   // The same, appended as lengths.
   void AppendShareLengths(size_t slot, const ops::Box& tile, std::vector<int64_t>& lengths) const;
 
-  // The cut axes of the last output on which an axis of a slot depends: bit i represents axis i.
+  // A set of axes of the last output; bit i represents axis i.
   using AxisSet = uint64_t;
   struct Dependence {
     AxisSet axes = 0;
     bool whole = false;  // every tile needs the whole axis
   };
-  // Parallel to the regions of Run. `cut` are the axes along which there is more than one tile.
+  // For each axis of each slot, the cut axes of the last output on which it depends; parallel to
+  // the regions of Run. `cut` are the axes along which there is more than one tile.
   std::vector<Dependence> Dependences(AxisSet cut) const;
 
   // One operand of one operator of the interval.

@@ -56,7 +56,7 @@ void RowStructure::FindSlots() {
   }
 }
 
-// The cut axes on which each axis depends, for every set of readers of the tensor that ask in a
+// The cut axes on which each axis depends, for every set of readers that request the tensor in a
 // tile. Each tile may make different rows.
 std::vector<Propagation::Dependence> RowStructure::FindBehind(AxisSet rows, AxisSet others) const {
   std::vector<Propagation::Dependence> behind(propagation_->Size());
@@ -243,7 +243,7 @@ class RowClasses {
   }
 
  private:
-  // To be called for each class or tile. Returns false from the stop on.
+  // Called for each class or tile. Returns false after the stop.
   bool Continues() { return work_.Continues(static_cast<int64_t>(slots_.size())); }
 
   // All numbers that distinguish classes of one strip.

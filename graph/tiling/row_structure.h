@@ -21,7 +21,8 @@ class RowStructure {
   // The graph, and the propagation of the interval, must outlive it. The last output has rows.
   RowStructure(const Graph& graph, Interval interval, const Propagation& propagation);
 
-  // Whether rows depend on columns or images, or may, so that no strip is representative of others.
+  // Whether rows depend on columns or images, or may depend on them, so that no strip is
+  // representative of others.
   bool IsTied() const { return tied_; }
 
   // For one tensor.
@@ -33,9 +34,9 @@ class RowStructure {
   };
   const std::vector<Slot>& Slots() const { return slots_; }
 
-  // The asks through which tiles request something, and whether some tile might not, depending on
-  // the rows that it makes.
+  // The asks through which tiles request something.
   const std::vector<const Propagation::Ask*>& Asks() const { return asks_; }
+  // Whether some tile may request nothing through some ask, depending on the rows that it makes.
   bool MayBeEmpty() const { return may_be_empty_; }
 
   const Graph& TheGraph() const { return *graph_; }
@@ -57,11 +58,12 @@ class RowStructure {
   std::vector<const Propagation::Ask*> asks_;
 };
 
-// The asks that are missing in a tile while others request the same tensor: indices of
-// RowStructure::Asks and, behind them, of slots that leave, but not with this tile. Ascending.
+// The asks that are missing in a tile while others request the same tensor: ascending indices into
+// RowStructure::Asks, followed by those of slots of which other tiles, but not this one, store a
+// share.
 using Lack = std::vector<size_t>;
 
-// A strip of tiles, with all its rows, that is representative of equal ones.
+// A strip of tiles, with all its rows, that represents all equal strips.
 struct Strip {
   std::vector<std::vector<ops::Extent>> regions;  // for each lack, as in Propagation::Run
   std::vector<int64_t> shares;                    // lengths, tensor by tensor for those that leave
@@ -78,13 +80,14 @@ class RowStrips {
   RowStrips(const RowStructure& structure, const TileShape& tile)
       : structure_(&structure), tile_(&tile) {}
 
-  // Incomplete if the stop came first.
+  // Finds the strips. The result is incomplete if the stop came first.
   void Find(const std::vector<Lack>& lacks, base::PolledWork& work);
 
   // The strips that differ. Two are equal if they have the same lengths of everything for every
   // lack, at the same distances.
   const std::vector<Strip>& Distinct() const { return distinct_; }
-  // For each strip, in the order in which they are visited, its index among these.
+  // For each strip, in the order in which they are visited, the index of the equal strip in
+  // Distinct.
   const std::vector<size_t>& Like() const { return like_; }
 
  private:

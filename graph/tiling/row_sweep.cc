@@ -222,7 +222,7 @@ class Sweep {
     return true;
   }
 
-  // Along axes that do not depend on rows.
+  // Whether the regions agree along the axes that do not depend on rows.
   bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a,
                    const std::vector<ops::Extent>& b) const {
     const std::vector<size_t>& along = slots_[slot].along;

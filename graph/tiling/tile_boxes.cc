@@ -9,7 +9,7 @@
 namespace tessera::graph::tiling {
 namespace {
 
-// In the order in which they are visited.
+// All strips, in the order in which they are visited.
 std::vector<ops::Box> AllStrips(const Shape& output, const TileShape& tile) {
   const std::optional<size_t> batch = AxisOf(output, Axis::kBatch);
   const std::optional<size_t> columns = AxisOf(output, Axis::kColumns);

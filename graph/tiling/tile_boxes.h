@@ -12,17 +12,17 @@
 
 namespace tessera::graph::tiling {
 
-// Where a tile lies in each tensor of a subgraph, by position in TiledSubgraph::tensors. A tensor
-// of which the tile has nothing there has an empty box.
+// The boxes of a tile in each tensor of a subgraph, by position in TiledSubgraph::tensors. A box is
+// empty if the tile has no part of the tensor.
 struct TileBoxes {
-  std::vector<ops::Box> needed;  // what the tile reads or makes
-  std::vector<ops::Box> made;    // what it makes or loads: less the rows that are kept
-  std::vector<ops::Box> shares;  // what it stores of a tensor that leaves; else empty
+  std::vector<ops::Box> needed;  // the part that the tile reads or makes
+  std::vector<ops::Box> made;    // the part that it makes or loads, without kept rows
+  std::vector<ops::Box> shares;  // the part that it stores of a tensor that leaves; otherwise empty
 };
 
 // Calls `visit` for each tile in program order: row-major or, if rows are kept, strip by strip.
-// TiledSubgraph has the extents of these boxes. Ends early if the stop, which may be nullptr,
-// comes; false then. Cost: one propagation for each tile; if rows are kept, all boxes are held in
+// TiledSubgraph has the extents of these boxes. Ends early and returns false if the stop, which may
+// be nullptr, comes. Cost: one propagation for each tile; if rows are kept, all boxes are held in
 // memory together.
 bool ForEachTile(const Graph& graph, Interval interval, const TileShape& tile,
                  const base::Stop* stop, const std::function<void(const TileBoxes&)>& visit);

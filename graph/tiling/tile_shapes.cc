@@ -9,7 +9,7 @@
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/tiling.h"
 
-// Which axes may be cut, and into which extents.
+// The axes that may be cut, and the extents of their parts.
 namespace tessera::graph::tiling {
 namespace {
 
@@ -18,7 +18,7 @@ namespace {
 // some of these operators need it whole.
 class Possible {
  public:
-  // `open`: by slot, whether others may ask for the tensor.
+  // `open`: by slot, whether others may request the tensor.
   Possible(const Propagation& propagation, std::span<const char> open, size_t output_axis)
       : propagation_(propagation),
         dependences_(propagation.Dependences(Propagation::AxisSet{1} << output_axis)),
@@ -34,7 +34,7 @@ class Possible {
     return false;
   }
 
-  // Whether the operator at that position asks for a cut part of some operand.
+  // Whether the operator at that position requests a cut part of some operand.
   bool CutsAnOperand(size_t position) const {
     const std::vector<Propagation::Ask>& asks = propagation_.Asks();
     return std::any_of(asks.begin(), asks.end(), [&](const Propagation::Ask& ask) {
@@ -74,7 +74,7 @@ struct Cuts {
 };
 
 // The distinct values of ceil(extent / k) rounded up to the granularity, ascending. Each step goes
-// to the least k that gives a smaller value; there are about 2 sqrt(extent) of them.
+// to the least k with a smaller value; there are about 2 sqrt(extent) steps.
 Cuts EvenCuts(int64_t extent, int64_t granularity) {
   Cuts cuts;
   std::vector<int64_t>& extents = cuts.extents;
@@ -97,14 +97,14 @@ Cuts EvenCuts(int64_t extent, int64_t granularity) {
   return cuts;
 }
 
-// Whether tiles take the same part of an operand along this axis as of the result.
+// Whether tiles need the same part of an operand along this axis as of the result.
 bool IsSame(const ops::AxisMap& map) {
   if (std::holds_alternative<ops::AxisMap::Same>(map.rule)) return true;
   const auto* slide = std::get_if<ops::AxisMap::Slide>(&map.rule);
   return slide != nullptr && slide->kernel == 1 && slide->stride == 1 && slide->pad == 0;
 }
 
-// For each axis of each slot (parallel to the regions of Propagation::Run): whether no tile takes
+// For each axis of each slot (parallel to the regions of Propagation::Run): whether no tile needs
 // more of it than its own extent along that axis of the last output, because it is requested as a
 // share, or index by index. Then tiles that differ along that axis share no element of the slot.
 std::vector<char> FindOwn(const Propagation& propagation, size_t output_axis) {

@@ -53,7 +53,7 @@ struct PositionGroup {
 };
 
 // Groups of one axis, by the axis and the tiles' extent along it. They serve all shapes with this
-// extent, because the other axes do not matter to what depends on the group.
+// extent, because lengths that depend on the group do not depend on other axes.
 using KnownGroups =
     std::map<std::pair<Propagation::AxisSet, int64_t>, std::shared_ptr<const PositionGroup>>;
 
@@ -97,7 +97,7 @@ class TileCounter {
   Extents LargestOf(size_t slot) const;
   void AddClasses(TiledSubgraph& subgraph);
 
-  // Counts an operator for each position and each tile. Returns false from the stop on.
+  // Counts the operators of one position or tile as work. Returns false after the stop.
   bool Continues() { return work_.Continues(interval_.last - interval_.first + 1); }
 
   const base::Stop* stop_;
@@ -163,7 +163,7 @@ bool Advance(std::vector<int64_t>& position, const std::vector<int64_t>& counts,
   return false;
 }
 
-// Positions along many tiles' worth of extents are not kept.
+// Groups with very many positions are not stored.
 std::shared_ptr<const PositionGroup> TileCounter::GroupOver(AxisSet axes, KnownGroups& known) {
   constexpr int64_t kMostKept = 4'096;
   const auto axis = static_cast<size_t>(std::countr_zero(axes));
@@ -195,7 +195,7 @@ void TileCounter::CountPositions(PositionGroup& group) {
   } while (Continues() && Advance(position, positions_, group.axes));
 }
 
-// Along the axes of the group.
+// Goes to a position along the axes of the group.
 void TileCounter::GoTo(const std::vector<int64_t>& position, AxisSet axes) {
   for (size_t axis = 0; axis < position.size(); ++axis) {
     if ((axes & Bit(axis)) == 0) continue;

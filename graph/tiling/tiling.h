@@ -89,8 +89,9 @@ class Propagation;
 
 // Whether some subgraph that contains the propagation's operators among others, and from which the
 // propagation's last output leaves, may be cut along this axis of that output, without regard to
-// the axis's extent. `open` states by slot whether other operators may ask for the tensor, or it
-// may also leave. Errs towards true. If no slot is open it is CanCut.
+// the axis's extent. `open` states by slot whether other operators may request the tensor, or
+// whether it may also leave. The result may be true although no such subgraph exists. If no slot is
+// open, it is that of CanCut.
 bool MayCutAmongOthers(const Graph& graph, const Propagation& propagation,
                        std::span<const char> open, size_t output_axis);
 
@@ -152,16 +153,15 @@ inline size_t SlotOf(const TiledSubgraph& tiling, int tensor) {
       tiling.tensors.begin());
 }
 
-// Cuts the last operator's (first) output into tiles in row-major order. Every other boundary
-// output is asked for its share of the tile (floor(aF/E), ceil(bF/E)), joined with the needs of
-// consumers inside. The rest follows by propagation from last to first. Exact over all positions.
-// `tile` has a value from 1 to the extent for each axis. Cost: one propagation for each position
-// along each cut axis, not for each tile, unless a concatenation, a far padding or a reshape
-// couples axes.
+// Cuts the last operator's (first) output into tiles in row-major order. Of every other boundary
+// output the tile requests its share [floor(aF/E), ceil(bF/E)), joined with the needs of consumers
+// inside. The rest follows by propagation from last to first. Exact over all positions. `tile` has
+// a value from 1 to the extent for each axis. Cost: one propagation for each position along each
+// cut axis, not for each tile, unless a concatenation, a far padding or a reshape couples axes.
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile);
 
-// The same for many tile shapes of one interval: results that do not depend on the shape are
-// computed once. The graph must outlive it. Not safe to use from two threads at the same time.
+// Cuts one interval into tiles of many shapes. Results that do not depend on the shape are computed
+// once. The graph must outlive it. Not safe to use from two threads at the same time.
 class Tiler {
  public:
   // A stop, which must outlive it, ends a cut: the result then has no tiles.
@@ -214,10 +214,11 @@ ShapeGrid TileShapes(const Graph& graph, Interval interval, const std::vector<Cu
 // The number of shapes of the grid, including those with too many tiles.
 int64_t CountShapes(const ShapeGrid& grid);
 
-// Whether tiles of that shape would be more than kMostTiles. Such a program is not useful.
+// Whether there would be more than kMostTiles tiles of that shape. Such a program is not useful.
 bool MakesTooManyTiles(const ShapeGrid& grid, const TileShape& shape);
 
-// All shapes except those, first axis slowest. At most CountShapes(grid).
+// All shapes except those that make too many tiles, with the first axis slowest. At most
+// CountShapes(grid).
 std::vector<TileShape> ShapesOf(const ShapeGrid& grid);
 
 // The grid with every possible extent of a tile instead of the even cuts, and without steps. It is

@@ -19,8 +19,8 @@
 #include <vector>
 
 // A buffer that is allocated and freed in one block is a range of operations, from its allocation
-// to its last use, and a range of bytes once it has an offset. Bufferization frees late, so the
-// free is not the end of the range. Operations are numbered in the order of the text:
+// to its last use, and a range of bytes once it has an offset. The free is not the end of the
+// range, because bufferization frees late. Operations are numbered in the order of the text:
 //
 //     0  a = memref.alloc          a
 //     1  b = memref.alloc          a b
@@ -33,16 +33,16 @@
 //     8  memref.dealloc a                            |    '-----------'
 //     9  memref.dealloc b                            '---------------------> operation
 //
-// Two buffers whose ranges are disjoint never hold contents at once. Between the begin and the end
-// of a range, control stays in its operations: in the block, and in what these contain. A use
-// inside a loop counts until the end of the loop, and a loop runs an inner range many times, but
-// each time from its begin to its end. This also holds for blocks that branch to each other, as a
-// block is entered at its begin. It does not hold where iterations run at once, so buffers inside
-// operations that are not known to be sequential stay as they are; so do those that are freed in
-// another block, or never. Views count as their buffer. Where an operation may keep the address,
-// the range ends at the free; a call is taken to keep nothing beyond its results.
+// Two buffers whose ranges are disjoint never hold contents at once. Between the start and the end
+// of a range, control stays in its operations: in the block, and in the operations nested in them.
+// A use inside a loop counts until the end of the loop, and a loop runs an inner range many times,
+// but each time from its start to its end. This also holds for blocks that branch to each other, as
+// a block is entered at its start. It does not hold if iterations run at the same time, so buffers
+// inside operations that are not known to be sequential stay as they are, like those that are freed
+// in another block, or never. Views count as their buffer. If an operation may keep the address,
+// the range ends at the free; a call is assumed to keep nothing beyond its results.
 //
-// The arena is a buffer of the function, so that calls which overlap in time have one each.
+// The arena is a buffer of the function, so calls that overlap in time have separate arenas.
 namespace tessera::mlir_pass {
 namespace {
 
@@ -53,10 +53,10 @@ struct Planned {
   AllocOp alloc;
   DeallocOp dealloc;
   std::int64_t bytes = 0;
-  std::int64_t alignment = 1;  // that the allocation asks for
+  std::int64_t alignment = 1;  // that the allocation requests
 };
 
-// The only free of the buffer, if it is in the block of the allocation.
+// Returns the only free of the buffer, if it is in the block of the allocation.
 DeallocOp FindDealloc(AllocOp alloc) {
   DeallocOp found;
   for (mlir::Operation* user : alloc->getUsers()) {
@@ -101,7 +101,7 @@ bool MayKeepAddress(mlir::Operation* user, mlir::Value buffer) {
   });
 }
 
-// The operation in the block of the buffer from which on its contents are of no use.
+// Returns the operation in the block of the buffer after which its contents are not needed.
 mlir::Operation* EndOf(const Planned& planned) {
   AllocOp alloc = planned.alloc;
   mlir::Operation* last = alloc;

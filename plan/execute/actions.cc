@@ -7,15 +7,14 @@
 
 #include "tessera/plan/execute/reads.h"
 
-// An operator that adds up in K slices takes its operands slice by slice, round by round:
+// An operator that adds up in K slices reads its operands slice by slice, one slice in each round:
 //
 //     round 0       slices 0 of the operands                      ->  sums over slice 0
 //     round r       slices r, sums over slices 0 to r - 1         ->  sums over slices 0 to r
 //     last round    last slices, sums over all before, the table  ->  the result
 //
-// Sums over different slices are different contents, so that a round that is left out, or done
-// twice, is found by the next. Operators that stream channels make those channels of their result
-// round by round.
+// Sums over different slices are different contents, so the next round detects a round that is left
+// out or done twice. Operators that stream channels make the channels of one slice in each round.
 namespace tessera::plan::execute {
 
 using problem::AccessKind;
@@ -41,7 +40,8 @@ const verify::Tile& Actions::TileAt(int64_t tile) {
                                 : recent_.emplace(tile, tiles_.At(tile)).first->second;
 }
 
-// The lower rows of what the tile holds, or none at their end.
+// The part that the tile makes: the lower rows of the part that it holds. An empty part lies at the
+// end of these rows.
 Box Actions::MadeIn(int64_t tile, int tensor) {
   Box made = MadeOf(TileAt(tile), tensor);
   const Box held = HeldOf(TileAt(tile), tensor);
@@ -100,8 +100,8 @@ Move Actions::StoreTile(int tensor, const RunIndex& run, const Intent& reads,
           places_.AtHome(tensor, writes), false};
 }
 
-// The part that arrives here and, with its last indices, the table if it has one for these
-// operators.
+// The moves of the part of the constant that arrives here. The part with the last indices includes
+// the table, if the constant has one for these operators.
 std::vector<Move> Actions::LoadConstant(const verify::SubgraphResidency& user, int constant,
                                         const Intent& reads, const Intent& writes) {
   int64_t table_bytes = 0;
@@ -232,7 +232,7 @@ void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute
   }
 }
 
-// The result is there after the last round; until then it is sums, and no table is read.
+// The last round makes the result. Earlier rounds make partial sums and read no table.
 void Actions::AddUp(int op, const Intent& reads, const Intent& writes, Compute& compute) {
   const RunIndex& run = compute.turn;
   compute.k_extent = here_.SlicesOfK()->SliceAt(run.round);
@@ -250,7 +250,7 @@ void Actions::AddUp(int op, const Intent& reads, const Intent& writes, Compute& 
   }
 }
 
-// Pads of a whole buffer are written once: by the first part of these rows, of these columns.
+// The pads of a whole buffer are written once, with the first part in these rows or columns.
 void Actions::LeavePadsThatAreThere(Result& result) {
   Place& place = result.place;
   for (size_t axis = 0; place.padded_around && axis < place.axes.size(); ++axis) {
@@ -266,8 +266,8 @@ void Actions::LeavePadsThatAreThere(Result& result) {
   }
 }
 
-// Whether the engine has to go channel by channel, as a depthwise result lies in the place of its
-// operand.
+// Whether the engine must work channel by channel, because a depthwise result lies in the place of
+// its operand.
 bool Actions::WorksByChannel(const Compute& compute) const {
   if (!MapsChannels(plan_.network, here_.At(compute.op))) return false;
   const Place& x = compute.operands.front().place;
@@ -276,7 +276,8 @@ bool Actions::WorksByChannel(const Compute& compute) const {
          x.cells.begin < y.cells.end && y.cells.begin < x.cells.end;
 }
 
-// In a tile buffer whose rows have not come back from a line before.
+// Whether the result fills a tile buffer, which is no rolling buffer and into which no rows were
+// restored from a line buffer.
 bool Actions::BeginsAnew(const Result& result, int64_t tile) {
   const int tensor = result.place.content;
   if (result.place.where != Where::kTileMemory || places_.IsWhole(tensor)) return false;

@@ -15,8 +15,8 @@
 
 namespace tessera::plan::execute {
 
-// The moves, computations and copies of one subgraph (verify/passes.h), as instructions: the same
-// with places and boxes. The arguments must outlive it.
+// Converts the transfers, runs of operators and copies of one subgraph (verify/passes.h) to
+// instructions, which name places and boxes. The arguments must outlive it.
 class Actions {
  public:
   Actions(const Plan& plan, const Contents& contents, const std::vector<verify::Users>& users,
@@ -27,11 +27,12 @@ class Actions {
 
   StartTransfer Start(const verify::Transfer& transfer, int64_t number);
 
-  // One round of the operator on its part of a tile.
+  // Returns one round of the operator on its part of a tile.
   Compute Run(int op, const RunIndex& run, problem::Step step);
 
-  // The rows that the operator's copy step brings back into the tile from the one before, or puts
-  // aside for the one after, whose phase is given too. Without moves where there are none.
+  // Restore returns the copy of the rows that the previous tile kept into this tile. Save returns
+  // the copy of the rows that the next tile needs; `next_phase` is the phase of the next tile. The
+  // copy has no moves if there are no such rows.
   Copy Restore(int op, const RunIndex& run, problem::Step step);
   Copy Save(int op, const RunIndex& run, int next_phase, problem::Step step);
 

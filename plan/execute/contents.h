@@ -11,13 +11,14 @@
 // The possible contents of a cell.
 namespace tessera::plan::execute {
 
-// The content of one cell: which part of which element of what. 0: nothing was ever written here.
+// The content of one cell: a content number, and the number of a cell in that content. 0: the cell
+// was never written.
 using Tag = uint64_t;
 inline constexpr Tag kNothing = 0;
 
-// Everything that cells may hold gets a number: the tensors first, by their own; then the
-// tables of constants, pads, scratch, partial sums, and cells whose value is undefined. A cell is a
-// byte, or half of one where the network has elements of four bits.
+// Numbers everything that cells may hold: first the tensors, by their index in the network, then
+// the tables of constants, pads, scratch, partial sums, and undefined values. A cell is a byte, or
+// half a byte if the network has elements of four bits.
 class Contents {
  public:
   Contents(const graph::Graph& network, int64_t table_bytes_per_channel);
@@ -28,17 +29,17 @@ class Contents {
   int PartialSumsOf(int op) const { return 3 * tensors_ + operators_ + op; }
   // Gaps between elements.
   int Spoiled() const { return 3 * tensors_ + 2 * operators_; }
-  int Lost() const { return Spoiled() + 1; }  // where nothing lives, or the bank was off
+  int Lost() const { return Spoiled() + 1; }  // nothing lives there, or the bank was off
 
   int64_t CellsPerByte() const { return cells_per_byte_; }
   int64_t CellsPerElement(int content) const;
 
-  // Of tensors, tables and sums; a table is a row of bytes, none where the constant has none, sums
-  // have the shape of the result.
+  // The shape of a tensor, a table or partial sums. A table is one row of bytes, with 0 bytes if
+  // the constant has no table. Partial sums have the shape of the result.
   const graph::Shape& ShapeOf(int content) const;
 
-  // The bytes of the table of an operator, which stands with its first constant; 0 where it has
-  // none. A constant that several operators share has the longest of their tables.
+  // The bytes of the operator's table, which is stored with its first constant; 0 if it has none. A
+  // constant that several operators share has the longest of their tables.
   int64_t TableBytes(const graph::Operator& op) const;
 
   static Tag TagOf(int content, int64_t number) {
@@ -49,13 +50,13 @@ class Contents {
     return static_cast<int64_t>(tag & ((Tag{1} << kNumberBits) - 1));
   }
 
-  // "'x' [0, 3, 4, 0]", "a pad of 'x'", "nothing"; the number counts elements' cells.
+  // "'x' [0, 3, 4, 0]", "a pad of 'x'", "nothing"; the number counts the cells of elements.
   std::string Describe(Tag tag) const;
   std::string NameOf(int content) const;
-  std::vector<int64_t> CoordinatesOf(Tag tag) const;  // empty but for tensors and tables
+  std::vector<int64_t> CoordinatesOf(Tag tag) const;  // empty except for tensors and tables
 
-  // Whether both are the same part of an element at the same coordinates, of two tensors of one
-  // type.
+  // Whether both tags are the same part of an element at the same coordinates, in two tensors of
+  // one data type.
   bool IsSameElement(Tag a, Tag b) const;
 
  private:

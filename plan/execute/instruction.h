@@ -11,15 +11,15 @@
 #include "tessera/plan/verify/passes.h"
 #include "tessera/problem/problem.h"
 
-// The program of a plan, one instruction after another. Instructions name places and boxes; what
-// they stand for in the plan has no more part in running them.
+// The program of a plan as a sequence of instructions. Instructions name places and boxes and can
+// be executed without the plan.
 namespace tessera::plan::execute {
 
 using verify::RunIndex;
 
 // One axis of a tensor as it is stored. Index i in [held.begin, held.end) lies i - held.begin steps
-// behind the base. Pads are adjacent to the held indices: index -p of the tensor lies p steps
-// before the base, index extent + p one more than p steps behind the last one held.
+// after the base. Pads are adjacent to the held indices: index -p of the tensor lies p steps before
+// the base, and index extent + p lies p + 1 steps after the last held index.
 struct AxisPlace {
   Range held;
   int64_t extent = 1;        // of the tensor
@@ -27,46 +27,46 @@ struct AxisPlace {
   int64_t number_step = 1;   // elements, row-major in the tensor
   int64_t pad_low = 0;       // stored pads
   int64_t pad_high = 0;
-  // Of the rows of a rolling buffer, else 0: the j-th row ever made lies j mod `modulus` steps
-  // behind the base, low pads before the base, high ones behind all rows.
+  // For the rows of a rolling buffer; otherwise 0. The j-th row ever made lies j mod `modulus`
+  // steps after the base, low pads lie before the base, and high pads after all rows.
   int64_t modulus = 0;
   int64_t made_before = 0;  // of a rolling buffer: the number j of row held.begin
 };
 
 enum class Where : uint8_t {
   kTileMemory,
-  kHome,  // the tensor's own store in another memory; its address there is not looked at
+  kHome,  // the tensor's home in another memory; its address there is not used
   kNone,  // the plan has no buffer for it
 };
 
-// Where the elements of one tensor, or of a part of it, lie.
+// The location of the elements of one tensor, or of a part of it.
 struct Place {
   Where where = Where::kNone;
   int content = -1;
   std::string buffer;           // its id, for messages
   problem::AddressRange cells;  // of the buffer
   int64_t base = 0;             // cell of the first element held
-  int64_t element_cells = 1;    // cells of one element, side by side
+  int64_t element_cells = 1;    // adjacent cells of one element
   std::vector<AxisPlace> axes;  // of the tensor
-  // Pads stand around all of it, whatever part is written: a whole buffer.
+  // Pads lie around the whole tensor, whichever part is written. This holds for whole buffers.
   bool padded_around = false;
-  std::string refusal;  // why it may not be touched so, in words; empty if it may
+  std::string refusal;  // why this access is not allowed, in words; empty if it is
 };
 
-// The next step begins. Everything up to the next EnterStep happens in it.
+// The next step begins. All instructions up to the next EnterStep belong to it.
 struct EnterStep {
   int64_t step = 0;
   int64_t tile = -1;        // -1: outside tiles
   std::optional<int> mode;  // of the tile memory
-  bool foreseen = true;     // the plan's loops lead here from the step before
+  bool foreseen = true;     // the plan's loops lead to this step from the previous one
 };
 
-// Contents that are there before the program begins. In the tile memory with their pads.
+// Contents that exist before the program begins. In the tile memory they include their pads.
 struct Provide {
   Place place;
 };
 
-// Cells in which nothing lives: whatever they held is lost.
+// Cells in which nothing lives. Their old contents are lost.
 struct Forget {
   std::vector<problem::AddressRange> cells;
 };
@@ -76,17 +76,17 @@ struct Move {
   Box box;
   Place from;
   Place to;
-  bool fills = false;  // the whole buffer `to` is begun anew: gaps and pads are written too
+  bool fills = false;  // the whole buffer `to` is filled again: gaps and pads are written too
 };
 
 // A transfer may read any byte of its sources and write any byte of its destinations at any moment
-// from here to the FinishTransfer of its number.
+// up to the FinishTransfer with its number.
 struct StartTransfer {
   int64_t number = 0;
   std::string link;
   std::vector<Move> moves;
   int tensor = -1;
-  int op = -1;  // that a slice is for
+  int op = -1;  // the user of a slice; otherwise -1
   bool out = false;
   RunIndex turn = {};
 };
@@ -100,7 +100,7 @@ struct Operand {
     kInput,
     kConstant,
     kTable,
-    kPartialSums  // the sums of the rounds before
+    kPartialSums  // the sums of the previous rounds
   };
   Kind kind = Kind::kInput;
   size_t position = 0;  // in the operator's list
@@ -110,38 +110,39 @@ struct Operand {
 struct Result {
   Box box;
   Place place;
-  bool fills = false;  // as of a Move
+  bool fills = false;  // as in Move
 };
 
-// The operator makes boxes of its results, reading and writing in any order.
+// The operator makes boxes of its results. It may read and write in any order.
 struct Compute {
   int op = -1;
   std::string engine;
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::optional<Place> scratch;  // all its cells
-  // What it adds up in this round; the result is then sums, but in the last.
+  // The range of K that this round adds up. The result is then partial sums, except in the last
+  // round.
   std::optional<Range> k_extent;
   RunIndex turn = {};
 };
 
-// The engine of an operator moves boxes within the tile memory: each by itself and row by row, from
-// the uppermost on.
+// The engine of an operator moves boxes within the tile memory, one after another, each row by row
+// from the top.
 struct Copy {
   int op = -1;
   std::string engine;
   std::vector<Move> moves;
-  bool restores = false;  // rows that come back, not rows put aside
+  bool restores = false;  // restores kept rows; otherwise saves rows
   RunIndex turn = {};
 };
 
-// All that the box names must be there.
+// All elements of the box must be present.
 struct Expect {
   Place place;
   Box box;
 };
 
-// Something that the plan says and no instruction can.
+// A fault of the plan that no instruction can express.
 struct Complaint {
   std::string message;
 };

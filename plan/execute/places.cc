@@ -9,11 +9,11 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/engines.h"
 
-// How a tensor is held is read off the plan's buffers. Where a buffer is missing the engine goes
-// to the tensor's home, and the execution finds that it must not, or that nothing was written
-// there.
+// The residency of a tensor follows from the plan's buffers. If a buffer is missing, the place is
+// the tensor's home. The execution then finds that the access is not allowed, or that nothing was
+// written there.
 //
-// Streamed operands lie in slots, two of them in turn where transfers overlap compute:
+// Streamed operands lie in slots. If transfers overlap compute, two slots alternate:
 //
 //     slot 0 | slice 0, slice 2, ..          |   a feature is laid out like a tile of that
 //     slot 1 | slice 1, slice 3, ..  | table |   extent, a constant in row-major order; the table
@@ -119,7 +119,7 @@ Place Places::OfConstantWhole(int constant, const Intent& intent, bool table) co
   return AtHome(table ? contents_.TablesOf(constant) : constant, intent);
 }
 
-// All of it, in order; the table behind it.
+// The whole constant in row-major order, followed by its table.
 Place Places::OfConstant(const BufferUse& use, int constant, const Intent& intent,
                          bool table) const {
   const int content = table ? contents_.TablesOf(constant) : constant;

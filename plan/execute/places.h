@@ -16,11 +16,11 @@
 #include "tessera/plan/verify/subgraph_residency.h"
 #include "tessera/plan/verify/tiles.h"
 
-// Where the plan puts things: from buffers and offsets to places of elements (docs/program.md,
-// "Inside a buffer").
+// Converts the buffers and offsets of a plan to places of elements (docs/program.md, "Inside a
+// buffer").
 namespace tessera::plan::execute {
 
-// Steps of the plan, in the order in which they are executed: as long as something may take.
+// The steps of the plan during which an access may happen, in the order in which they are executed.
 using Steps = std::vector<problem::Step>;
 
 // An access to a place, and its time.
@@ -31,34 +31,36 @@ struct Intent {
   Steps steps;
 };
 
-// Who an operator's accesses are by: the host, or another engine.
+// Returns kHost if the host runs the operator, otherwise kEngine.
 Intent::By ByOf(const Plan& plan, int op);
 
-// Why engines, the host, or links, must not access tensors in a memory other than the tile memory;
-// empty if they may.
+// Returns why the engines, the host or the links must not access tensors in memory `home`, which is
+// not the tile memory. The text is empty if they may.
 std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
                           problem::AccessKind kind);
 
-// Cells from one index to the next along each axis, for extents whose axes have names: batches,
-// rows, columns, and adjacent channels in blocks. Rows have their pitch.
+// Returns the cells from one index to the next along each axis of extents with named axes. The
+// order is batch, rows, columns, and adjacent channels in blocks. Each row has the pitch of the
+// layout.
 std::vector<int64_t> StridesOf(const std::vector<int64_t>& extents,
                                const hw_profiles::RoleLayout& layout, int64_t element_cells,
                                int64_t cells_per_byte);
 
-// How many steps behind the base an index lies.
+// The number of steps from the base to an index.
 int64_t PositionOf(const AxisPlace& axis, int64_t index);
 
-// A box that is written, and pads: those adjacent to it on each side where it ends with the place,
-// even if it is empty there; those of a rolling buffer with the first row of all; those of a place
-// that is padded around, all in its rows and columns along the axes that have any.
+// The elements of a written box together with the pads that are written with it. On each side on
+// which the box ends with the place, these are the adjacent pads, even if the box is empty there.
+// The pads of a rolling buffer are written with its first row. In a place with `padded_around` they
+// are all pads in the rows and columns of the box, along the axes that have pads.
 ElementSet WithPads(const Place& place, const Box& box);
 
 class Places {
  public:
-  // The arguments must outlive it, as those of EnterSubgraph.
+  // The arguments, and those of EnterSubgraph, must outlive it.
   Places(const Plan& plan, const Contents& contents, const std::vector<verify::Users>& users);
 
-  // Tile buffers from here on are those of this subgraph, shaped for its largest tiles.
+  // From this call on, tile buffers are those of this subgraph, shaped for its largest tiles.
   void EnterSubgraph(const verify::SubgraphResidency& here, const verify::TileMaxima& largest);
 
   bool IsWhole(int tensor) const { return BufferOf(Whole(tensor)) >= 0; }
@@ -66,30 +68,32 @@ class Places {
     return contents_.ShapeOf(contents_.TablesOf(constant)).front() > 0;
   }
 
-  // A tensor that is no constant, as one tile of a phase sees it: its tile buffer, its rolling
-  // buffer, the whole buffer, or its home. For engines that read, a tile buffer and the halo before
-  // it are one place.
+  // The place of a tensor that is not a constant, for one tile of a phase: its tile buffer, its
+  // rolling buffer, its whole buffer, or its home. For an engine that reads, a tile buffer and the
+  // halo before it are one place.
   Place OfTile(int tensor, int phase, const verify::Tile& tile, const Intent& intent) const;
 
-  // Where the rows that the tile keeps wait for it: the line, or the halo of its phase.
+  // The place that holds the kept rows of the tile: the line buffer, or the halo buffer of its
+  // phase.
   Place OfKept(int tensor, int phase, const verify::Tile& tile, const Intent& intent) const;
 
-  // All of a tensor where it lies whole: in its whole buffer, or at home.
+  // The place of a whole tensor: its whole buffer, or its home.
   Place OfWhole(int tensor, const Intent& intent) const;
   Place AtHome(int content, const Intent& intent) const;
 
-  // A constant, or its table, in a buffer that holds all of it, or where it lies whole.
+  // The place of a constant, or of its table. OfConstant finds it in a buffer that holds the whole
+  // constant, OfConstantWhole in its whole buffer or its home.
   Place OfConstant(const BufferUse& use, int constant, const Intent& intent, bool table) const;
   Place OfConstantWhole(int constant, const Intent& intent, bool table) const;
 
-  // The part `held` of a streamed operand in the slot of the run; the part of a constant's table
-  // that stands behind it.
+  // OfSlice returns the place of the part `held` of a streamed operand in the slot of the run.
+  // OfSliceTable returns that of the part of a constant's table that follows it.
   Place OfSlice(int op, int tensor, const RunIndex& run, const Box& held,
                 const Intent& intent) const;
   Place OfSliceTable(int op, int constant, const RunIndex& run, const Range& bytes,
                      const Intent& intent) const;
 
-  // Sums of a tile over the slices so far.
+  // The partial sums of a tile over the slices so far.
   Place OfPartialSums(int op, int phase, const Box& held, const Intent& intent) const;
 
   std::optional<Place> OfScratch(int op, int phase, const Intent& intent) const;

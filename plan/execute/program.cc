@@ -12,13 +12,13 @@
 #include "tessera/plan/execute/actions.h"
 #include "tessera/plan/verify/passes.h"
 
-// The program begins with the tensors that none of its operators makes. Then subgraph follows
-// subgraph (verify/passes.h). After each one, its results for others must be complete, and at the
-// end all that outlasts the program.
+// The program begins with the tensors that none of its operators makes. Then the subgraphs run one
+// after another (verify/passes.h). After each subgraph, its results for others must be complete,
+// and at the end all tensors that outlive the program.
 //
-// The plan's own steps run, and each does what the plan says it does: a step that does not name a
-// tensor does not move it. Between two steps the buffers that do not live on are forgotten; a step
-// that no loop of the plan leads to is entered all the same, and says so.
+// The steps are those of the plan: a step that does not name a tensor does not move it. Between two
+// steps, the contents of buffers that do not live at the second step are forgotten. A step to which
+// no loop of the plan leads is entered too, with `foreseen` false.
 namespace tessera::plan::execute {
 namespace {
 
@@ -54,7 +54,9 @@ class Unrolling : private verify::PassVisitor {
 
   void HandOut(const Instruction& instruction) { is_over_ = is_over_ || !run_(instruction); }
 
-  // Whatever no operator of the program makes. What a state has become by then stands in its place.
+  // Provides the tensors that no operator of the program makes: the next values of states if
+  // `next`, otherwise all others. A next value that exists before the program may lie in the place
+  // of its state.
   void ProvideWhatIsThere(bool next) {
     const Intent given = {Intent::By::kLink, problem::AccessKind::kRead, {0}};
     for (size_t i = 0; i < plan_.network.tensors.size(); ++i) {
@@ -181,7 +183,7 @@ class Unrolling : private verify::PassVisitor {
             (offset + plan_.problem.buffers[buffer].size) * contents_.CellsPerByte()};
   }
 
-  // Where a buffer lives at `from` and none does at `to`.
+  // The cells in which a buffer lives at `from` and none lives at `to`.
   std::vector<problem::AddressRange> DyingBetween(Step from, Step to) const {
     std::vector<problem::AddressRange> living;
     for (size_t i = 0; i < plan_.problem.buffers.size(); ++i) {
@@ -212,7 +214,7 @@ class Unrolling : private verify::PassVisitor {
   const std::vector<verify::Users> users_;
   Places places_;
   std::optional<verify::SubgraphResidency> here_;   // the subgraph that runs
-  std::vector<verify::SubgraphResidency> carried_;  // later ones whose constants arrive meanwhile
+  std::vector<verify::SubgraphResidency> carried_;  // later ones whose constants arrive in it
   std::optional<Actions> actions_;
   int64_t transfers_ = 0;
   Step first_scheduled_;  // a schedule of modes begins where the first buffer lives

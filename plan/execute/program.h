@@ -14,25 +14,26 @@
 
 namespace tessera::plan::execute {
 
-// Why the plan cannot be turned into instructions at all, in words; empty if it can. What
-// plan::verify::Validate or the reader of plans would refuse: indices out of range, lists of
-// different length, steps that are no program. And what an execution cannot hold or follow: too
-// many elements, tiles or bytes, constants in an encoding of their own.
+// Returns why the plan cannot be converted to instructions, in words; empty if it can. Refuses
+// plans that plan::verify::Validate or the reader of plans would refuse: indices out of range,
+// lists of different length, steps that are no program. Also refuses plans that an execution cannot
+// hold: too many elements, tiles or bytes, and constants with a custom encoding.
 std::string FindObstacle(const Plan& plan);
 
-// One past the highest byte of all buffers; at least 0. As many offsets as buffers.
+// One past the highest byte of all buffers; at least 0. The plan has one offset for each buffer.
 int64_t EndOfBuffers(const Plan& plan);
 
 // The operators of the plan's subgraphs.
 graph::Interval ProgramOf(const Plan& plan);
 
-// Whether the tensor is a state, and the next run finds the same value of it as this one.
+// Whether the tensor is a state whose value is the same in the next run as in this one.
 bool StaysInPlace(const Plan& plan, const std::vector<verify::Users>& users, int tensor);
 
-// The plan's program, instruction by instruction, as docs/program.md says: every step in order,
-// every tile, loops unrolled. Steps, transfers, buffers, offsets and modes are the plan's word;
-// what tiles need follows from the network. Ends early once `run` returns false. The plan has no
-// obstacle. Cost: that of a few instructions for each operator, tile and slice; none is kept.
+// Calls `run` with the plan's program, instruction by instruction, as docs/program.md defines it:
+// every step in order, every tile, loops unrolled. Steps, transfers, buffers, offsets and modes
+// come from the plan; the regions of tiles follow from the network. Ends early when `run` returns
+// false. FindObstacle finds nothing in the plan. Cost: a few instructions for each operator, tile
+// and slice; none is stored.
 void Unroll(const Plan& plan, const Contents& contents,
             const std::function<bool(const Instruction&)>& run);
 

@@ -8,14 +8,15 @@
 #include "tessera/plan/index_box.h"
 #include "tessera/plan/lowered_program.h"
 
-// The reads of an operator, and the axes along which it goes: the reference for an execution.
-// Operands that are features follow the definition of the kind (graph/reads.h).
+// The reads of an operator: the reference for an execution. Reads of features follow the definition
+// of the kind (graph/reads.h).
 namespace tessera::plan::execute {
 
-// The elements of an operand that the operator reads to make this part of its first output. Of a
-// constant: filters of the output channels in question, all of any other constant. Of a table, its
-// bytes: one entry after the other for each channel of the constant. Of sums, those of the part.
-// `k_extent`: what the operator adds up, if that is not everything.
+// The elements of an operand that the operator reads to make the box `made` of its first output.
+// For a constant with filters these are the filters of the channels of `made`; any other constant
+// is read whole. For a table they are bytes, in one entry for each channel of the constant. For
+// partial sums they are those of `made`. `k_extent` is the part of K that the operator adds up, if
+// it is not all of K.
 ElementSet ReadsOfOperand(const graph::Graph& network, const graph::Operator& op, Part part,
                           size_t position, const Box& made, const std::optional<Range>& k_extent,
                           int64_t table_bytes);

@@ -8,7 +8,7 @@
 
 // docs/program.md, "Inside a buffer": batch by batch, row by row, in each row column by column, in
 // each column channel by channel, with the pitches of the largest tile. A tile of any size begins
-// at the buffer's first byte, behind the pads:
+// at the buffer's first byte, after the pads:
 //
 //     pads above                       .------------.
 //                                      | . . . . .  |
@@ -19,18 +19,18 @@
 // Constants, and tensors whose axes have no names, are in row-major order without gaps; a
 // constant's table follows it.
 //
-// Kept rows stand in front of those made, in three ways ("Cached halo"):
+// Kept rows lie before the rows that are made, in one of three ways ("Cached halo"):
 //
 //     rolling buffer  | . . m m k k . |  one buffer of R rows: row j ever made lies at j mod R
 //
 //     line buffer     | k k m m m |      one tile buffer; kept rows wait in a line between tiles
 //
-//     adjacent        | . k k | m m m |  the halo, and directly behind it the tile buffer
+//     adjacent        | . k k | m m m |  the halo, and directly after it the tile buffer
 //                       halo    tile
 //
-// Stored pads stand before the first row and behind the last one, of a rolling buffer before and
-// behind all R rows. Where a halo holds rows, it holds the pads above them too, and what is made
-// begins where the tile buffer does.
+// Stored pads lie before the first row and after the last one; in a rolling buffer, before and
+// after all R rows. If a halo buffer holds rows, it also holds the pads above them, and the rows
+// that are made begin at the start of the tile buffer.
 namespace tessera::plan::execute {
 namespace {
 
@@ -109,7 +109,7 @@ verify::Pads Places::PadsOf(int tensor) const {
   return verify::PadsOf(plan_, users_[static_cast<size_t>(tensor)], Current());
 }
 
-// The most that any tile holds.
+// The largest extents that any tile holds.
 std::vector<int64_t> Places::LargestOf(int tensor, const Box& held) const {
   const auto largest = largest_->Extents().find(tensor);
   if (largest == largest_->Extents().end()) return ExtentsOf(held);

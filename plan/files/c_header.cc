@@ -12,10 +12,10 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/plan.h"
 
-// The header holds only macros and static tables of integers and strings. It costs nothing where it
-// is not used, and it compiles as C and as C++. Identifiers are derived from ids, which may contain
-// any characters. Characters that are not letters or digits become one '_', and the second id with
-// the same identifier gets a number.
+// The header holds only macros and static tables of integers and strings. Unused entries cost
+// nothing, and the header compiles as C and as C++. Identifiers are derived from ids, which may
+// contain any characters. Characters that are not letters or digits become one '_', and the second
+// id with the same identifier gets a number.
 namespace tessera::plan::files {
 namespace {
 

@@ -58,7 +58,7 @@ class Reader {
     lowered_.loops.push_back(loop);
   }
 
-  // The number of rounds of a job is known before any job waits for them.
+  // Reads the number of rounds of a job before any waits are read.
   static int64_t RoundsOf(const JsonValue& value) {
     if (!value || !value.IsObject()) return 1;
     JsonObject object = value.Object();

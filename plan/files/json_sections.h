@@ -28,8 +28,8 @@ Subgraph ReadCut(base::JsonObject& object, const graph::Graph& network, base::Pr
 // (docs/constraints.md).
 nlohmann::ordered_json ConstraintsToJson(const Plan& plan);
 
-// For a plan with its network and profile read. Refuses operators, tensors and memories that they
-// do not contain.
+// The plan's network and profile are known. Refuses operators, tensors and memories that they do
+// not contain.
 std::vector<PlanConstraint> ReadConstraints(const base::JsonValue& value, const Plan& plan);
 
 // The addresses outside the tile memory in plan.json.
@@ -43,11 +43,11 @@ nlohmann::ordered_json TensorHomesToJson(const Plan& plan);
 // tensors with several homes. It does not check whether the homes are correct.
 void ReadTensorHomes(const base::JsonValue& value, const base::JsonValue& network, Plan& plan);
 
-// For a plan with known network and profile. Refuses memories and tensors that they do not contain,
+// The plan's network and profile are known. Refuses memories and tensors that they do not contain,
 // and peaks that contradict the offsets. It does not check completeness or correctness.
 std::vector<Home> ReadHomes(const std::vector<base::JsonValue>& values, const Plan& plan);
 
-// The rejected alternatives of a subgraph in plan.json ("rejected").
+// The rejected alternatives of a subgraph in plan.json ("rejected_alternatives").
 nlohmann::ordered_json RejectedAlternativesToJson(const Subgraph& subgraph,
                                                   const graph::Graph& network);
 
@@ -59,8 +59,8 @@ std::vector<RejectedAlternative> ReadRejectedAlternatives(
 // How a plan was produced, in plan.json ("run").
 nlohmann::ordered_json RunToJson(const Plan& plan);
 
-// For a plan whose network is read. Refuses operators that are not in it, and an order that does
-// not name each operator once.
+// The plan's network is known. Refuses operators that are not in it, and an order that does not
+// name each operator once.
 Run ReadRun(const base::JsonValue& value, const Plan& plan);
 
 // "lowering" of a plan whose network, profile and subgraphs are known. Refuses names that they do

@@ -17,14 +17,15 @@ namespace tessera::plan::files {
 // Reads plan.json, version 1. Refuses syntax errors (line and column), unknown keys, missing or
 // wrong values, ids that are not in the embedded network or profile, and derived entries
 // ("first_step", "banks") that contradict the rest (JSON pointer). It does not check the plan
-// itself; plan::Validate does that. Whole buffers come first, then those of each subgraph in turn.
-// `file` is used in messages only.
+// itself; plan::verify::Validate does that. In the returned plan, whole buffers come first,
+// followed by those of each subgraph in turn. `file` is used in messages only.
 base::Expected<Plan> ReadPlanJson(std::string_view text, std::string file);
 
-// The plan as plan.json, version 1 (docs/plan-format.md), with a newline at the end. The same plan
-// gives the same bytes. `time_ms` is for standard output only, where bytes may differ between runs.
-// The plan has one memory and an offset for each buffer, and the indices of its buffers and steps
-// are in range. Whole buffers are written first, then those of each subgraph, each in their order.
+// Returns the plan as plan.json, version 1 (docs/plan-format.md), with a newline at the end. The
+// same plan always has the same bytes. `time_ms` is for standard output only, where bytes may
+// differ between runs. The plan has one memory and an offset for each buffer, and the indices of
+// its buffers and steps are in range. Whole buffers are written first, then those of each subgraph,
+// each in their order.
 std::string WritePlanJson(const Plan& plan, std::optional<double> time_ms = std::nullopt);
 
 // The entries of plan.json that are for people only: nothing is derived from them, and `tessera
@@ -56,8 +57,8 @@ void CheckDigest(const Plan& plan, verify::Findings& findings);
 
 // A header for C99 and C++ with the data that a hand-written runtime needs: macros with the offset
 // and size of each buffer and each tensor at home, and constant tables of subgraphs, steps with
-// their modes, buffers and tensors. Names are made valid and unique. The same plan gives the same
-// bytes.
+// their modes, buffers and tensors. Names are made valid and unique. The same plan always has the
+// same bytes.
 std::string WriteHeader(const Plan& plan);
 
 // The differences between two plans of one network.

@@ -18,8 +18,8 @@ namespace tessera::plan::lowering {
 int64_t ElementBytes(const graph::Graph& network, int op, const Operand& operand);
 
 // The bytes of an operator's region, including stored pads, as ascending disjoint ranges. `box`
-// gives the extents: the region itself, but for a kTo the preceding kFrom. Whole buffers that are
-// filled anew are not distinguished from their regions here. Cost: the rows of bytes.
+// gives the extents: the region itself, but for a kTo the preceding kFrom. The result is the region
+// alone, even if the job fills the whole buffer. Cost: the rows of bytes.
 std::vector<problem::AddressRange> BytesOf(const graph::Graph& network, int op,
                                            const Operand& operand, const FixedRegion& region,
                                            const FixedRegion& box, int64_t spot_address);
@@ -33,8 +33,7 @@ struct HomeLocation {
   std::vector<int64_t> strides;  // for each axis
 };
 
-// nullopt if the plan gives the tensor no address outside the tile memory. Pads are not stored
-// there.
+// Returns nullopt if the tensor has no address outside the tile memory. Pads are not stored there.
 std::optional<HomeLocation> FindAtHome(const Plan& plan, const execute::Contents& contents,
                                        int tensor);
 

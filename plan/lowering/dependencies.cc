@@ -34,7 +34,7 @@ using problem::AddressRange;
 struct Touch {
   int memory = 0;
   bool writes = false;
-  bool reads_back = false;  // what it writes
+  bool reads_back = false;  // the bytes that it writes
   std::vector<AddressRange> bytes;
 };
 
@@ -64,7 +64,7 @@ class Bytes {
     }
   }
 
-  // From here on the range is whole.
+  // Replaces the entries of the range by one entry with this writer.
   void Overwrite(const AddressRange& range, int writer) {
     Cut(range.begin);
     Cut(range.end);

@@ -11,35 +11,39 @@
 
 #include "tessera/plan/execute/program.h"
 
-// A plan in its own steps:
+// Execution of a plan in its own steps:
 //
 //     plan --- Unroll ---> instructions --- Recorder ---> runs of jobs --- Performer ---> findings
 //              steps, buffers,  places and                addresses,       tags; the judge of
 //              offsets, modes   boxes                     strides          operators (reads.h)
 //
-// Cells hold no numbers but tags: which part of which element of which tensor the number would be.
-// Two runs of one network on different data differ in the numbers and not in the tags, so a run on
-// tags that finds every tag where it should be stands for all data.
+// Cells hold tags instead of numbers. A tag states the tensor, the element and the part of the
+// element that the cell contains. Two runs of one network on different data differ in the numbers
+// but not in the tags. So a run in which every tag is in its correct place represents the runs on
+// all data.
 //
-// **One run stands for all orders.** A step leaves much open: a transfer that spans several steps
-// may move any byte at any moment of the span, and an operator reads and writes in an order of its
-// own. Nothing is sampled. A transfer is performed where it starts, but lasts until it is awaited:
+// **One run represents all orders.** A step permits many orders: a transfer that spans several
+// steps may move any byte at any moment of the span, and an operator may read and write in any
+// order. The orders are not sampled. A transfer is performed when it starts, but lasts until it
+// finishes:
 //
 //     transfer     StartTransfer              FinishTransfer
 //     in time      begin ........................ end          anything that begins in between
 //                                                              is not in order with it
 //
 // Runs that touch a cell must be in order if one of them writes it (TaggedMemories), so no run
-// relies on a destination or changes a source in between. An operator's results may land before its
-// last operand is read, so a result is looked at before it is written (Performer::CheckInPlace).
+// relies on a destination or changes a source in between. An operator's results may be written
+// before its last operand is read, so each result is checked before it is written
+// (Performer::CheckInPlace).
 //
-// Nothing survives by luck: a run that fills a buffer spoils its gaps, and cells in which no buffer
-// lives are lost, like those of a bank that is off. After a fault the run goes on.
+// Contents never survive by chance: a run that fills a buffer overwrites its gaps, and cells in
+// which no buffer lives are lost, like those of a bank that is off. After a fault the run
+// continues.
 //
-// plan::verify shows that the Problem is the right one and the placement a solution of it. This
-// shows that the placement works, and trusts neither derivation: steps, buffers, lifespans and
-// addresses are those of the plan, and what operators need is looked for element by element. So a
-// rule that both derivations have wrong is found here.
+// plan::verify shows that the Problem is the correct one and that the placement solves it. The
+// execution shows that the placement works, and trusts neither of the two derivations: steps,
+// buffers, lifespans and addresses are those of the plan, and the operands of operators are checked
+// element by element. So it detects a rule that is wrong in both derivations.
 namespace tessera::plan::lowering {
 
 using execute::Contents;
@@ -48,7 +52,7 @@ using execute::Place;
 using execute::Where;
 using problem::AccessKind;
 
-// Pages of memories are counted before any is touched.
+// Bounds the page tables of the memories, which are allocated before any cell is touched.
 constexpr int64_t kMostCells = int64_t{1} << 36;
 
 std::string_view NameOf(FindingKind kind) {
@@ -132,7 +136,7 @@ std::string Execution::NameOf(int32_t run) const {
   return actor.tile < 0 ? text : text + fmt::format(" for tile {}", actor.tile);
 }
 
-// A run that is over at once, unless a transfer says otherwise.
+// Begins a run that is over at once, unless a transfer ends it later.
 int Execution::Begin(int op, const std::string& link) {
   actor_ = {at_.step, at_.tile, op, -1};
   if (!link.empty()) {
@@ -147,7 +151,7 @@ int Execution::Begin(int op, const std::string& link) {
   return run;
 }
 
-// The last recorded job run.
+// Performs the last recorded job run.
 void Execution::Perform(int run) {
   std::optional<JobRun> recorded = recorder_->TakeLast();
   if (!recorded) return;
@@ -298,8 +302,8 @@ std::vector<Move> Execution::AbleMoves(const std::vector<Move>& moves) {
   return able;
 }
 
-// Whether the place exists, with room for the box; reports it if not. A place that must not be
-// touched in this way is reported, and touched nevertheless.
+// Returns whether the place exists and has room for the box, and reports a fault if not. An access
+// that is not allowed is reported too, but performed nevertheless.
 bool Execution::MayTouch(const Place& place, const plan::Box& box, AccessKind kind) {
   const auto tell = [&](FindingKind finding, const std::string& why) {
     ReportFault(finding, fmt::format("{} {} {}", kind == AccessKind::kRead ? "reads" : "writes",

@@ -21,25 +21,25 @@ namespace tessera::plan::lowering {
 
 inline constexpr size_t kMostFindings = 100;  // that a report keeps
 
-// Cells of each memory that a plan uses.
+// Returns the cells of each memory that a plan uses.
 std::vector<int64_t> SizesOf(const Plan& plan, const execute::Contents& contents);
 
-// Why the plan cannot be run, in words; empty if it can.
+// Returns why the plan cannot be executed, in words; empty if it can.
 std::string FindObstacle(const Plan& plan, const execute::Contents& contents);
 
-// Runs the instructions of a plan. The arguments outlive it.
+// Runs the instructions of a plan. The arguments must outlive it.
 class Execution : private Listener {
  public:
   // Keeps the first kMostFindings findings and counts the others.
   Execution(const Plan& plan, const execute::Contents& contents, const base::Stop& stop);
 
-  // Returns false once the stop was requested.
+  // Returns false when the stop was requested.
   bool Run(const execute::Instruction& instruction);
 
   Report TakeReport();
 
  private:
-  // Who acts when.
+  // A run, and its position in the program.
   struct Actor {
     int64_t step = -1;  // -1: before the program
     int64_t tile = -1;
@@ -87,7 +87,7 @@ class Execution : private Listener {
   std::optional<int> mode_;           // of the last switch
   int64_t time_ = 0;                  // instructions so far
   std::map<int64_t, int> under_way_;  // transfers by number: their runs
-  Actor actor_;                       // who acts now
+  Actor actor_;                       // the run that acts now
   std::vector<Actor> actors_;         // of all runs
   std::vector<std::string> links_;
   Report report_;

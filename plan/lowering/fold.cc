@@ -9,8 +9,8 @@
 #include "tessera/plan/lowering/job_recorder.h"
 
 // Tiles are divided into classes along each loop. A class continues while all tiles of the next
-// index have the same work and every number grows by the same amount as before. Example: rows of x
-// that tiles of four rows need, 3x3, 16 rows in all:
+// index have the same work and every number grows by the same amount as before. Example: the rows
+// of x that tiles of four rows need, for a 3x3 window and 16 rows in all:
 //
 //     tile      0    1    2    3            tile 0 has a pad above, tile 3 one below
 //     begin     0    3    7    11           steady: begin 3 + 4 i, extent 6

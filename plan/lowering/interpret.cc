@@ -105,7 +105,7 @@ class Interpreter : private Listener {
     return fmt::format("#{}", run - first_run_);
   }
 
-  // The current actor: the begin of a sentence.
+  // The current actor, as the beginning of a sentence.
   std::string Where() const {
     if (subgraph_ == static_cast<int>(plan_.subgraphs.size())) return "after the program: ";
     if (current_ == nullptr)

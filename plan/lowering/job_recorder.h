@@ -39,8 +39,8 @@ class Recorder {
   void Record(const execute::Copy& copy);
   void Record(const execute::Compute& compute);
 
-  // Before a step of an operator, or of none (-1), the tile memory switches to `mode`. Its job has
-  // one round for each time that a tile reaches this step.
+  // The tile memory switches to `mode` before a step of an operator, or of none (-1). The job of
+  // the switch has one round for each time that a tile reaches this step.
   void SetMode(int mode, Before before, int op, int64_t tile, int phase);
 
   const std::vector<Job>& Jobs() const { return jobs_; }
@@ -50,10 +50,10 @@ class Recorder {
   // The run of the last Record; nullopt if it had no effect. It is not kept.
   std::optional<JobRun> TakeLast();
 
-  // Whether the plan gives a tensor at home an address.
+  // Whether the tensor has an address at home in the plan.
   bool IsAtHome(int tensor) { return AtHome(tensor).has_value(); }
 
-  // Why a construct cannot be lowered; empty if all can.
+  // Why a recorded instruction cannot be lowered; empty if all can.
   const std::string& Refusal() const { return refusal_; }
 
  private:
@@ -95,10 +95,10 @@ struct Dependency {
   Cause cause = Cause::kData;
 };
 
-// For each job run, the job runs for which it must wait, without those that another one implies:
-// data that it reads, bytes that are still in use, a mode that it needs. Job runs are in an order
-// in which they may be executed one by one. After the stop, the rest is missing. Cost: runs of
-// bytes touched, plus the cost of Precedence.
+// Returns for each job run the job runs for which it must wait, without those that another one
+// implies. The causes are data that it reads, bytes that are still in use, and a mode that it
+// needs. Job runs are in an order in which they may be executed one by one. After the stop, the
+// rest is missing. Cost: runs of bytes touched, plus the cost of Precedence.
 std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<Job>& jobs,
                                                       const std::vector<JobRun>& job_runs,
@@ -114,20 +114,20 @@ bool LookBack(const std::vector<JobRun>& job_runs, const std::vector<Job>& jobs)
 // Drops waits without which every job run still comes after all its dependencies. A job waits in
 // the same way for all tiles, so a wait that one tile needs may make another wait redundant. Reuse
 // waits are dropped before data waits. All waits must look back. Cost: waits times job runs; if
-// that is too much, nothing is dropped; after the stop, nothing more.
+// that is too much, nothing is dropped. After the stop, nothing more is dropped.
 void DropImpliedWaits(const std::vector<JobRun>& job_runs,
                       const std::vector<std::vector<Dependency>>& dependencies,
                       std::vector<Job>& jobs, const base::Stop& stop);
 
-// From runs to rules: common properties of the runs of a job are stated once.
+// Folding: common properties of the runs of a job are stated once.
 
 // Derives the classes of the tiles of `loops`, and the work that runs once, from all job runs.
 // Cost: numbers of all regions times loops.
 void FoldTiles(const std::vector<JobRun>& job_runs, Lowered& lowered);
 
-// The waits of the jobs. If one run of a job waits for something, all runs of the job do, the same
-// number of tiles before. If there is no such tile or run, the wait has no effect. The result
-// implies all dependencies and never refers to later runs.
+// Sets the waits of the jobs. If one run of a job waits for another job, all its runs wait for that
+// job, at the same distance in tiles. If there is no such tile or run, the wait has no effect. The
+// waits imply all dependencies and never refer to later runs.
 void FoldWaits(const std::vector<JobRun>& job_runs,
                const std::vector<std::vector<Dependency>>& dependencies, std::vector<Job>& jobs);
 

@@ -14,10 +14,10 @@
 
 namespace tessera::plan::lowering {
 
-// The plan as jobs for engines and links (docs/plan-format.md, Lowering). The jobs follow from the
-// plan alone. Refused, with a reason, if the plan cannot be lowered: elements of four bits, tensors
-// without an address, programs that are too long, or after the stop. Cost: the program's transfers
-// and operators, each as long as the rows of bytes that it touches.
+// Returns the plan as jobs for engines and links (docs/plan-format.md, Lowering). The jobs follow
+// from the plan alone. Refuses, with a reason, plans with elements of four bits, plans with tensors
+// without an address, and programs that are too long. Also fails after the stop. Cost: the
+// program's transfers and operators, each as long as the rows of bytes that it touches.
 base::Expected<Program> Lower(const Plan& plan, const base::Stop& stop = base::Stop());
 
 // The differences between two lowerings, in words: for each subgraph the first job, work or class
@@ -40,7 +40,7 @@ enum class FindingKind : uint8_t {
   kOutside,      // beyond the buffer, the memory, or where the memory may be used
   kForbidden,    // an access that the mode, the memory or a lifespan does not allow
   kIncomplete,   // a result that is not complete when it is needed
-  kControl,      // a step that cannot follow, or that has nothing to do what it says with
+  kControl,      // a step that cannot follow, or that lacks what it moves or computes
   kMalformed,    // a job that does not name what its operator touches, or has no valid order
 };
 
@@ -51,7 +51,7 @@ struct Finding {
   std::string message;
 };
 
-// How much was run.
+// The amount of work that was executed.
 struct Tally {
   int64_t tiles = 0;      // over all subgraphs
   int64_t steps = 0;      // each as often as it was executed
@@ -64,24 +64,24 @@ struct Tally {
 
 struct Report {
   std::string obstacle;           // why nothing could be run; empty if it ran
-  bool is_cut_off = false;        // by a stop: what comes after is not looked at
+  bool is_cut_off = false;        // by a stop: the rest was not checked
   std::vector<Finding> findings;  // the first findings
   int64_t found = 0;              // the number of all findings
   Tally tally;
 };
 
-// The executing checker: one machine, on memories whose cells are tagged with their contents
-// (performer.h), runs a plan in two orders, until the stop. Both keep the first 100 findings.
-// Memory: 16 bytes for each cell that is touched, on or off chip, but constants at home. Cost:
-// linear in the cells touched.
+// The executing checker: a plan runs on memories whose cells are tagged with their contents
+// (performer.h), until the stop. Execute and Interpret run it in two different orders. Both keep
+// the first 100 findings. Memory: 16 bytes for each cell that is touched, on or off chip, except
+// for constants at home. Cost: linear in the cells touched.
 
 // Runs the plan in its own steps, every tile of every subgraph, transfer by transfer and operator
 // by operator.
 Report Execute(const Plan& plan, const base::Stop& stop = base::Stop());
 
-// Runs every job of the plan's lowering for every tile and round. `seed` draws the order among
-// those that `depends_on` permits. Also checks whether another order could give a different result.
-// The plan has a lowering that ReadProgram accepts or Lower made.
+// Runs every job of the plan's lowering for every tile and round. `seed` selects one of the orders
+// that `depends_on` permits. Also checks whether another order could have a different result. The
+// plan has a lowering that ReadProgram accepts or Lower made.
 Report Interpret(const Plan& plan, uint64_t seed, const base::Stop& stop = base::Stop());
 
 }  // namespace tessera::plan::lowering

@@ -246,7 +246,8 @@ void WholeTensors::Provide(int tensor, TaggedMemories& memories) const {
   });
 }
 
-// In row-major order, so that tags follow tags; the table behind it likewise.
+// Elements are in row-major order, so that their tags are consecutive. The same holds for the
+// table, which follows them.
 void WholeTensors::ProvideConstant(int constant, TaggedMemories& memories) const {
   for (const Home& home : plan_.homes) {
     for (size_t i = 0; i < home.tensors.size(); ++i) {

@@ -23,8 +23,8 @@ using execute::Tag;
 // The memories of a plan, cell by cell (execute::Contents: a cell is a byte, or half of one): the
 // content of each cell, the run that wrote it, and the runs that have read it since. Two runs that
 // touch a cell must be in order if one of them writes it. Then the reads get the same values in
-// every order of the runs that is permitted, and one represents all (data-race freedom, Adve and
-// Hill 1990).
+// every permitted order of the runs, and one order represents all (data-race freedom, Adve and Hill
+// 1990).
 //
 // The readers of a cell are a set of runs, and sets are numbered: cells with the same readers share
 // a set. A set drops a run that comes before a run that joins it, so it contains only runs that are
@@ -36,7 +36,7 @@ class TaggedMemories {
  public:
   explicit TaggedMemories(const std::vector<int64_t>& sizes);  // cells by memory
 
-  // All previous runs are over. The following runs are numbered by `order` from 0 on. `order` must
+  // Ends all previous runs. The following runs are numbered by `order` from 0 on. `order` must
   // outlive them.
   void BeginRuns(const Order& order);
 
@@ -66,7 +66,7 @@ class TaggedMemories {
     int64_t count = 1;
   };
 
-  // Calls look(i, tag, run) for each cell: what it holds, and a run that writes it and is not in
+  // Calls look(i, tag, run) for each cell i: its content, and a run that writes it and is not in
   // order with the current one, or -1.
   template <typename Look>
   void Read(int memory, const Cells& cells, const Look& look) {
@@ -80,7 +80,8 @@ class TaggedMemories {
     }
   }
 
-  // Cell i holds first + i * step. Calls clash(cell, conflict) where there is one.
+  // Sets the tag of cell i to first + i * step. Calls clash(cell, conflict) for each cell with a
+  // conflict.
   template <typename Clash>
   void Write(int memory, const Cells& cells, Tag first, Tag step, const Clash& clash) {
     const Memory& in = memories_[static_cast<size_t>(memory)];
@@ -102,7 +103,7 @@ class TaggedMemories {
   // Sets the content of the cell without a run that writes it.
   void Set(int memory, int64_t cell, Tag tag) { Own(memory, cell).tag = tag; }
 
-  // The cells hold `first` and the tags after it.
+  // Sets the tags of the cells to `first` and the tags after it.
   void SetConstant(int memory, const problem::AddressRange& cells, Tag first);
 
  private:
@@ -165,7 +166,7 @@ class TaggedMemories {
   int32_t last_out_of_order_ = -1;
 };
 
-// Banks, modes and reserved ranges of the tile memory: which cells may be touched how.
+// The accesses that the banks, modes and reserved ranges of the tile memory allow.
 class AccessRules {
  public:
   using Banks = uint64_t;  // a bit for each of the first 64
@@ -207,8 +208,7 @@ class Modes {
  public:
   explicit Modes(const AccessRules& rules) : rules_(rules) {}
 
-  // All previous runs are over. The following runs are numbered by `order`, which must outlive
-  // them.
+  // Ends all previous runs. The following runs are numbered by `order`, which must outlive them.
   void BeginRuns(const Order& order);
 
   // Each returns the fault in words; empty if there is none.
@@ -250,10 +250,10 @@ class WholeTensors {
   WholeTensors(const Plan& plan, const execute::Contents& contents, const execute::Places& places)
       : plan_(plan), contents_(contents), places_(places) {}
 
-  // The tensor is there before the program begins, with its table and its pads.
+  // Writes the tensor, with its table and its pads, as it is before the program begins.
   void Provide(int tensor, TaggedMemories& memories) const;
 
-  // "'x' should be complete ..": why the tensor is not all there; empty if it is.
+  // Returns why the tensor is not complete ("'x' should be complete .."); empty if it is.
   std::string FindMissing(int tensor, const TaggedMemories& memories) const;
 
  private:

@@ -10,10 +10,10 @@
 #include "tessera/plan/lowering/performer.h"
 #include "tessera/plan/verify/residency.h"
 
-// Operators: the reference definition (execute/reads.h) gives the elements from which the results
-// of a run are computed. Each of them must lie where the run's regions say. A region must be the
-// hull of these elements, and its pads the taps outside the tensor, because an engine receives no
-// other information.
+// Checks of operators. The reference definition (execute/reads.h) determines the elements from
+// which the results of a run are computed. Each must lie at the address that the run's regions
+// state. A region must be the hull of these elements, and its pads must be the taps outside the
+// tensor, because an engine receives no other information.
 namespace tessera::plan::lowering {
 
 using execute::Contents;
@@ -43,8 +43,8 @@ int64_t Performer::FirstNumberOf(const ResolvedRegion& resolved) const {
   return rounds * graph::ElementsOf(resolved.shape);
 }
 
-// The scratch is used first: what an operand has in it is gone when it is read. After the results
-// it must still be there.
+// Scratch is written first, so that operands in the same cells are lost before they are read. After
+// the results are written, the scratch must be intact.
 void Performer::Compute(const graph::Operator& op,
                         const std::vector<ResolvedRegion>& resolved_regions) {
   Box made = plan::EmptyOf(contents_.ShapeOf(op.outputs.front()));

@@ -10,11 +10,11 @@
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 
-// A run knows only addresses. A transfer copies the contents of its source to its
-// destination and states which elements they should be. An operator receives the addresses of its
-// region and looks for the elements that its definition requires, one by one (perform_compute.cc).
-// So a wrong base, stride, turn, extent or pad puts a wrong tag somewhere. The transfer finds it,
-// or the reader of that cell.
+// A run contains only addresses. A transfer copies the contents of its source to its destination
+// and states which elements they should be. An operator receives the addresses of its region and
+// looks for the elements that its definition requires, one by one (perform_compute.cc). So a wrong
+// base, stride, turn, extent or pad puts a wrong tag somewhere. The transfer or the reader of that
+// cell detects it.
 namespace tessera::plan::lowering {
 
 using execute::Contents;
@@ -104,8 +104,8 @@ void Performer::CheckMemories(const Job& job, const ResolvedRegion& resolved) {
                                                   contents_.NameOf(resolved.content)));
 }
 
-// Rows may move within the buffer in which they lie: then row by row, from the uppermost on. What
-// is moved counts as what it should be, so that a fault is reported once.
+// Within one memory, rows move one by one from the top, because source and destination may be in
+// one buffer. The destination gets the expected tags, so that a fault is reported once.
 void Performer::MoveBox(const ResolvedRegion& from, const ResolvedRegion& to) {
   const Walk source = from.Elements();
   const Walk destination = to.Elements();

@@ -18,13 +18,13 @@
 
 namespace tessera::plan::lowering {
 
-// Receives what is found.
+// Receives the faults that are found.
 class Listener {
  public:
-  // A fault in words, the end of a sentence that begins with the current run.
+  // Reports a fault. The text ends a sentence that begins with the name of the current run.
   virtual void ReportFault(FindingKind kind, const std::string& fault) = 0;
 
-  // A run by its number in the memories; -1: before the program.
+  // Returns the name of a run, by its number in the memories; -1: before the program.
   virtual std::string NameOf(int32_t run) const = 0;
 
  protected:
@@ -58,7 +58,7 @@ struct Series {
 // The points of a product of axes.
 using Walk = std::vector<std::vector<Point>>;
 
-// The points of one axis, in order.
+// Returns the points of one axis as series, in order.
 std::vector<Series> SeriesOf(const std::vector<Point>& points);
 
 template <typename Visit>
@@ -113,8 +113,8 @@ struct ResolvedRegion {
   Walk ElementsAndPads() const;                                  // and of the pads next to it
   Walk Of(const std::vector<std::vector<int64_t>>& axes) const;  // of indices of the tensor
 
-  // The axes from the outermost to the one that serves best as the innermost: neighbours in memory
-  // are adjacent, and series are long.
+  // The axes from the outermost to the best innermost one, along which neighbours are adjacent in
+  // memory and series are long.
   std::vector<size_t> Nesting(const Walk& walk) const;
 };
 
@@ -155,7 +155,7 @@ class Performer {
   Performer(const Plan& plan, const execute::Contents& contents, TaggedMemories& memories,
             const base::Stop& stop, Listener& listener);
 
-  // A run that moves or computes; `memories` are notified that it begins.
+  // Performs a run that moves or computes. Begins it in `memories`.
   void Perform(const Job& job, const Run& run, int phase);
 
   // The banks of the tile memory that the last run read, and wrote.
@@ -230,7 +230,8 @@ class Performer {
   void BeginAnew(const ResolvedRegion& resolved);
   void WritePads(const ResolvedRegion& resolved);
 
-  // Whether the stop came, which is polled every so many cells.
+  // Counts `cells` and returns whether the stop came. The stop is polled after a fixed number of
+  // cells.
   bool IsOver(int64_t cells);
 
   // Compares what the elements' cells hold with what they should; writes what they should.

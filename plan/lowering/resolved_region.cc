@@ -10,8 +10,7 @@
 #include "tessera/plan/lowering/job_recorder.h"
 #include "tessera/plan/lowering/performer.h"
 
-// From a region and its operand to cells of a memory: the part of a lowering that an engine's
-// driver does.
+// Resolves a region and its operand to cells of a memory, as the driver of an engine does.
 namespace tessera::plan::lowering {
 
 namespace {
@@ -174,7 +173,7 @@ bool Opener::FitsTensor(const ResolvedRegion& resolved) {
          (rows && box.extent[*rows] <= resolved.operand->rolling_buffer_rows);
 }
 
-// A spot in a buffer is the buffer's begin. A reader may reach into a halo before it.
+// A spot in a buffer is the beginning of the buffer. A reader may reach into a halo before it.
 bool Opener::FindBuffer(const Spot& spot, ResolvedRegion& resolved) const {
   const auto& buffers = plan_.problem.buffers;
   const auto found =
@@ -195,8 +194,8 @@ bool Opener::FindBuffer(const Spot& spot, ResolvedRegion& resolved) const {
   return true;
 }
 
-// The buffer, and the extreme addresses on both sides. Pads that engines generate have no address,
-// and neither has an empty region.
+// Checks the buffer and the extreme addresses on both sides. Pads that engines generate and empty
+// regions have no addresses.
 bool Opener::FitsMemory(const ResolvedRegion& resolved) const {
   const int memory = resolved.operand->memory;
   const problem::AddressRange& buffer = resolved.buffer;

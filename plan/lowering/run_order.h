@@ -13,8 +13,8 @@
 
 namespace tessera::plan::lowering {
 
-// Which runs are over before another begins. Runs are numbered from 0 in an order in which they may
-// be executed one by one.
+// States which runs end before another begins. Runs are numbered from 0 in an order in which they
+// may be executed one by one.
 class Order {
  public:
   virtual ~Order() = default;
@@ -56,18 +56,18 @@ class Precedence : public Order {
   std::vector<int> lengths_;  // of the chains
 };
 
-// Runs that have a begin and an end in time, as the steps of a plan give them: a run comes before
-// another if it ends before the other begins.
+// The order of runs with a begin and an end in time, which follow from the steps of a plan. A run
+// precedes another if it ends before the other begins.
 class TimeOrder : public Order {
  public:
-  // Begins a run, not before any other. Returns its number.
+  // Begins a run and returns its number. `time` is not before the beginning of any other run.
   int Begin(int64_t time) {
     spans_.push_back({time});
     return static_cast<int>(spans_.size()) - 1;
   }
   void End(int run, int64_t time) { spans_[static_cast<size_t>(run)].end = time; }
 
-  // All runs are over; the next one is run 0.
+  // Ends all runs. The next one is run 0.
   void Clear() { spans_.clear(); }
 
   bool Precedes(int earlier, int later) const override {
@@ -82,9 +82,9 @@ class TimeOrder : public Order {
   std::vector<Span> spans_;
 };
 
-// The region for one tile and round. `indices` counts trips of the loops from the first of the
-// class, `round` from the first of the work. Each number has one step per index, or no steps; no
-// number is beyond 2^40.
+// Returns the region for one tile and round. `indices` counts trips of the loops from the first
+// trip of the class, and `round` counts from the first round of the work. Each number has one step
+// per index, or no steps, and is at most 2^40.
 FixedRegion Evaluate(const Region& region, const std::vector<int64_t>& indices, int64_t round);
 
 // One run of a job.

@@ -37,7 +37,7 @@ int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, in
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
 
-// Returns how many of the rows of padding are above.
+// Returns the number of padding rows above.
 int64_t AddPads(const Plan& plan, const Users& users, graph::Interval interval,
                 NamedExtents& extents) {
   const Pads pads = PadsOf(plan, users, interval);
@@ -106,8 +106,8 @@ Footprint WholeFootprint(const Plan& plan, const std::vector<Users>& users, int 
     return {ConstantBytes(plan, users, tensor, Everything(plan)),
             LayoutOf(plan, base::TensorRole::kConstant).alignment_bytes};
   }
-  // A whole buffer is never a feature of its maker's subgraph. Therefore any interval that excludes
-  // its readers gives its role.
+  // A whole buffer is never a feature of its maker's subgraph. Therefore its role is its role in
+  // any interval that excludes its readers.
   const base::TensorRole role = RoleOf(facts, who, {-1, -1});
   NamedExtents extents = NameExtents(facts.shape);
   AddPads(plan, who, Everything(plan), extents);

@@ -32,16 +32,16 @@ struct Pads {
 };
 Pads PadsOf(const Plan& plan, const Users& users, graph::Interval interval);
 
-// Bytes of a buffer with those extents, each row padded to `row_pitch`. At least 1.
+// The bytes of a buffer with those extents, each row padded to `row_pitch`; at least 1.
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch);
 
-// Bytes of a constant, or of one slice of it, as `op` uses it. The tables belong to an operator's
-// first constant.
+// The bytes of a constant, or of one slice of it, as `op` uses it. An operator's table counts with
+// its first constant.
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
 
-// Bytes of some of all channels of the constant, with the operator's table for them.
+// The bytes of `some` of the `all` channels of the constant, with the operator's table for them.
 int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,
                         int64_t some);
 
@@ -49,7 +49,7 @@ int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constan
 // channels, without its table.
 int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
-// The maximum over the operators of the interval that use it.
+// The maximum of ConstantBytes over the operators of the interval that use the constant.
 int64_t ConstantBytes(const Plan& plan, const std::vector<Users>& users, int constant,
                       graph::Interval interval);
 

@@ -24,17 +24,17 @@ class MomentLog {
   // Begins a moment that executes this step.
   void RunStep(problem::Step step) { moments_.push_back(step); }
 
-  // The latest moment. RunStep has been called.
+  // The latest moment. Requires that RunStep has been called.
   size_t Now() const { return moments_.size() - 1; }
 
   void Touch(const BufferUse& use, int64_t value, const std::string& engine,
              problem::AccessKind kind);
 
-  // The value is needed at that moment although it is not touched.
+  // Keeps the value at that moment although nothing touches it.
   void Hold(const BufferUse& use, int64_t value, size_t moment);
 
-  // Every buffer's stays and accesses on the program's `steps` steps. Cost: moments that values
-  // stay.
+  // Returns the lifespans and accesses of every buffer on the program's `steps` steps. Cost: the
+  // number of moments at which values stay.
   std::map<BufferUse, ObservedUse> Fold(size_t steps) const;
 
  private:
@@ -57,7 +57,7 @@ class MomentLog {
 // does a resident or whole buffer.
 class Touches : public PassVisitor {
  public:
-  // The subgraph that runs from here on, and the later ones whose constants arrive meanwhile. They
+  // Begins a subgraph. `carried` are the later subgraphs whose constants arrive while it runs. Both
   // must outlive its run.
   void EnterSubgraph(const SubgraphResidency& here, std::span<const SubgraphResidency> carried);
 
@@ -70,8 +70,8 @@ class Touches : public PassVisitor {
   void Save(int op, const RunIndex& run, int next_phase, problem::Step step) override;
   void Refuse(const std::string& /*why*/) override {}
 
-  // The whole buffer is needed at the first moment of all, or at the latest, although it is not
-  // touched then.
+  // HoldFromTheFirst keeps the whole buffer from the first moment on, HoldToTheLast up to the
+  // latest moment, although nothing touches it then.
   void HoldFromTheFirst(int tensor) { log_.Hold(WholeOf(tensor), 0, 0); }
   void HoldToTheLast(int tensor) { log_.Hold(WholeOf(tensor), 0, log_.Now()); }
 

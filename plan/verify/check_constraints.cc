@@ -61,7 +61,7 @@ bool IsCutBetween(const Plan& plan, int first, int last) {
   });
 }
 
-// From the operator that makes the tensor to the last that reads it.
+// The interval from the maker of the tensor to its last reader.
 graph::Interval LifeOf(const Plan& plan, int tensor) {
   graph::Interval life = {-1, -1};
   const auto has = [tensor](const std::vector<int>& list) {

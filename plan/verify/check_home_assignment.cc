@@ -190,8 +190,8 @@ class AssignmentCheck {
     return tensors;
   }
 
-  // The lines of the memory with each tensor added to the first line that it can share, or to a
-  // line of its own.
+  // The lines of the memory after each tensor is added to the first line that it can share, or to a
+  // new line.
   std::vector<Line> With(const Family& family, int memory) {
     std::vector<Line> lines = lines_[memory];
     for (const size_t tensor : family) {
@@ -263,7 +263,8 @@ class AssignmentCheck {
     return plan_.profile.memories[static_cast<size_t>(plan_.profile.tile_memory)];
   }
 
-  // A step that reads the state writes its next value, and no mode lets it where they differ.
+  // Whether some step may read the state and write its next value in a tile memory with several
+  // modes. Such a state is not assigned to the tile memory.
   bool NeedsBothAccesses(const Family& family) const {
     const bool is_replaced = std::any_of(family.begin(), family.end(),
                                          [this](size_t tensor) { return At(tensor).next_of >= 0; });
@@ -307,7 +308,7 @@ class AssignmentCheck {
   std::vector<int64_t> levels_;              // by operator
   std::map<size_t, std::set<size_t>> kin_;   // by tensor: its state, its next values
   std::map<size_t, std::set<size_t>> gone_;  // by tensor
-  std::set<int> contested_;                  // memories that may lack room, but the tile memory
+  std::set<int> contested_;                  // memories that may lack room, except the tile memory
   std::map<int, std::vector<Line>> lines_;   // by memory
   std::vector<Family> in_tile_memory_;       // states
   std::map<size_t, int> settled_;            // the memory, by tensor

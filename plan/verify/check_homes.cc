@@ -109,7 +109,7 @@ class HomeStayFinder {
 
 std::vector<HomeStay> FindHomeStays(const Plan& plan) { return HomeStayFinder(plan).Run(); }
 
-// Whether every tensor outside the tile memory has an address of its own while it is stored there.
+// Checks that every tensor outside the tile memory has a separate address while it is stored there.
 // Which tensors must be stored there follows from the partition (checks.h, FindHomeStays). The
 // capacity is checked first, because its message is more useful than that of a placement that
 // fails.
@@ -258,7 +258,7 @@ class HomeCheck {
     }
   }
 
-  // Each tensor alone: within the memory, aligned, outside reserved ranges.
+  // Checks each tensor alone: it must be within the memory, aligned, and outside reserved ranges.
   void CheckSingly(const problem::Problem& problem, const Home& home) {
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       problem::Problem alone;

@@ -14,8 +14,8 @@
 namespace tessera::plan::verify {
 namespace {
 
-// Sums of doubles whose relative difference is at most this count as equal. First those of whole
-// plans, then those of one subgraph.
+// Doubles whose relative difference is at most this count as equal: kTolerance for sums, kRounding
+// for values that are computed again.
 constexpr double kTolerance = 1e-6;
 constexpr double kRounding = 1e-12;
 
@@ -37,7 +37,7 @@ std::vector<int64_t> OffChipBytes(const Plan& plan) {
 }
 
 // For each subgraph, the highest byte, plus one, of all buffers that live at any of its steps,
-// including guards. The steps of a subgraph begin where those of the one before end.
+// including guards. The steps of a subgraph begin where those of the previous one end.
 std::vector<int64_t> HighestBytes(const Plan& plan, const std::vector<problem::Lifespan>& steps) {
   std::vector<int64_t> highest(steps.size(), 0);
   const std::vector<problem::Guard> guards = problem::GuardsOf(plan.problem);
@@ -194,7 +194,7 @@ class MetricsCheck {
       ExpectClose("the plan", field.noun, plan_.totals.**number, sum.**number);
   }
 
-  // Of one section: the sum of its values of that key.
+  // The sum of the values of that key in one section.
   template <typename Section, size_t count>
   static double SumOf(const std::vector<Section>& sections,
                       const std::array<hw_profiles::Field<Section>, count>& fields,
@@ -219,7 +219,7 @@ class MetricsCheck {
                    stated == plan_.profile_totals.end() ? 0 : stated->second, sum);
   }
 
-  // Bounds that follow from a limit on the latency hold for plans that keep it.
+  // Bounds that follow from a limit on the latency hold for plans that satisfy it.
   void CheckBounds() {
     const auto most = plan_.objective.limits.find("latency");
     const bool keeps_latency =
@@ -243,7 +243,7 @@ class MetricsCheck {
     }
   }
 
-  // Lower bounds of latency, energy and MACs do not order plans.
+  // Values of latency, energy and MACs that are only lower bounds do not order plans.
   void CheckStatus() {
     if (plan_.status != "optimal" || IsKnownValue(plan_.network, plan_.objective)) return;
     findings_.Note(
@@ -252,7 +252,8 @@ class MetricsCheck {
                     plan_.totals.unknown_work));
   }
 
-  // One metric: its value. Several: the mean by weight, of each over its divisor.
+  // The score for one metric is its value. For several it is the weighted mean of each metric
+  // divided by its divisor.
   void CheckScore() {
     const auto& weights = plan_.objective.weights;
     if (weights.empty()) return;

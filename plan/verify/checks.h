@@ -24,8 +24,8 @@ void CheckNetwork(const graph::Graph& network, Findings& findings);
 // findings.
 void CheckPartition(const Plan& plan, Findings& findings);
 
-// The same for one subgraph's tile and policies alone. Network, profile and the cover are known to
-// be sound.
+// Performs the checks of CheckPartition on the tile and the policies of one subgraph. Network,
+// profile and the cover are known to be sound.
 void CheckSubgraph(const Plan& plan, size_t subgraph, Findings& findings);
 
 // Whether the plan satisfies the constraint, which refers to its own network.
@@ -34,9 +34,9 @@ bool Keeps(const Plan& plan, const PlanConstraint& constraint);
 // Checks that the plan satisfies all its constraints. Its subgraphs cover its network.
 void CheckConstraints(const Plan& plan, Findings& findings);
 
-// The cuts and the tile configurations that constraints allow. Operators of `plan` are in execution
-// order: operator i is number order[i] of the network to which the constraints refer. Tensors have
-// the same numbers in both.
+// The functions up to ConstraintOn determine which cuts and tile configurations the constraints
+// allow. Operators of `plan` are in execution order: operator i is number order[i] of the network
+// to which the constraints refer. Tensors have the same numbers in both.
 
 // Whether a plan that satisfies the constraints may have the interval as a subgraph, with these
 // boundary tensors kept.
@@ -85,9 +85,9 @@ void AssignHomes(Plan& plan);
 // Nothing may be missing, and nothing may be there that was not derived.
 void CheckProgram(const Plan& plan, const Derivation& derivation, Findings& findings);
 
-// Recounts multiply-accumulates, off-chip bytes and peaks of each subgraph, and compares totals,
-// parts, bounds, limits and score with each other. Latency and energy come from a simulation; here
-// only their sums are checked. The allocation has an offset for each buffer.
+// Compares the metrics of each subgraph with those of the derivation and with recounted peaks, and
+// compares totals, parts, bounds, limits and score with each other. The allocation has an offset
+// for each buffer.
 void CheckMetrics(const Plan& plan, const Derivation& derivation, Findings& findings);
 
 }  // namespace tessera::plan::verify

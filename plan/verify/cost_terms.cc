@@ -60,9 +60,10 @@ int64_t WholeCycles(double cycles) {
   return cycles >= most ? base::kMaxTotal : static_cast<int64_t>(std::ceil(cycles));
 }
 
-// Of a lower bound. Parts that are each rounded up may take less than the ceiling of their sum, as
-// that is rounded too, by some 2^-53 of its value for each operation. Less 2^-44 of it, it is below
-// the true sum; whole cycles reach the next whole number.
+// Rounds a lower bound to whole cycles. The sum of parts that are each rounded up may be less than
+// the ceiling of the computed sum, because the latter has a relative rounding error of 2^-53 for
+// each operation. Reduced by 2^-44 of itself, it is below the true sum, so its ceiling is a lower
+// bound.
 int64_t LeastWholeCycles(double cycles) { return WholeCycles(cycles - std::ldexp(cycles, -44)); }
 
 const hw_profiles::Port& PortAt(const hw_profiles::Profile& profile, int memory) {
@@ -78,7 +79,7 @@ int64_t StreamCycles(const hw_profiles::Port& port, const Pieces& pieces, double
   return WholeCycles(static_cast<double>(bytes) / bytes_per_cycle);
 }
 
-// One descriptor covers the run and the innermost loops.
+// The number of descriptors of a transfer. One descriptor covers the run and the innermost loops.
 int64_t DescriptorsOf(const hw_profiles::Link& link, const Pieces& pieces) {
   int64_t descriptors = 1;
   for (size_t loop = 0; loop < pieces.loops.size(); ++loop) {

@@ -33,8 +33,8 @@ struct Pieces {
 Pieces PiecesOf(const graph::Tensor& tensor, const std::vector<int64_t>& extents,
                 const hw_profiles::RoleLayout& layout);
 
-// One slice of the constant that is multiplied with split K, for the given number of output
-// channels.
+// The pieces of one slice of the constant that is multiplied with split K, for the given number of
+// output channels.
 Pieces PiecesOfK(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels);
 
 // Bytes of the region in its home, without row pitch; 0 if an extent is 0.
@@ -43,20 +43,21 @@ int64_t PayloadOf(const graph::Tensor& tensor, const std::vector<int64_t>& exten
 
 enum class Direction : uint8_t { kFromHome, kToHome };
 
-// One transfer between the tile memory and `home`, or the access of engines that work in `home`
-// themselves.
+// TransferCycles returns the cycles of one transfer between the tile memory and `home`,
+// DirectCycles those of the access of engines that work in `home`.
 int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                        const Pieces& pieces);
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Pieces& pieces);
 
-// The latency that a slice behind another one of its operand does not wait for.
+// The part of a slice's read latency that the previous slice of the same operand hides.
 int64_t HiddenLatency(const hw_profiles::Profile& profile, int home);
 
-// The tile memory's port, or any port that streams without pause.
+// The cycles of the tile memory's port, or of any port that streams without pause, for these bytes.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
 
-// At most the PortCycles of all steps that read and write at least these bytes together.
+// A lower bound of the sum of PortCycles over steps that together read and write at least these
+// bytes.
 int64_t LeastPortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);
 
 // Whether reads from the memory and writes to it exclude each other in time.
@@ -70,11 +71,13 @@ struct Arithmetic {
 Arithmetic ArithmeticOf(const Plan& plan, const graph::Operator& op,
                         const std::vector<int64_t>& made, const std::optional<KSlices>& k_extent);
 
-// At most the body of all tiles that cover `made` together. The start is that of one tile.
+// Returns a lower bound of the sum of the bodies of tiles that together cover `made`. The start is
+// that of one tile.
 Arithmetic LeastArithmeticOf(const Plan& plan, const graph::Operator& op,
                              const std::vector<int64_t>& made);
 
-// The same as ArithmeticOf in output blocks. It is never less, but for the rounding of doubles.
+// ArithmeticOf for an engine that works in output blocks. The result is never less than that of
+// ArithmeticOf, except for the rounding of doubles.
 Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
                               const std::optional<KSlices>& k_extent);
 

@@ -59,7 +59,7 @@ class TileCosting {
  public:
   TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
 
-  // Without the steps that copy kept rows.
+  // Returns the cost of the tile without the steps that copy kept rows.
   TileCost CostOf(const Tile& tile);
 
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
@@ -113,7 +113,7 @@ class CostCount {
     std::map<int, Box> kept;  // by tensor
     int64_t count = 0;
   };
-  // Rows that a tile finds kept, or constants of one home that are loaded once.
+  // Kept rows that are copied, or constants of one home that are loaded once.
   struct Moved {
     int64_t cycles = 0;
     int64_t bytes = 0;

@@ -38,7 +38,8 @@ std::optional<Derivation> DeriveWithin(const Plan& plan, base::GraceWork& work) 
   std::vector<TileMaxima> maxima(plan.subgraphs.size());
   std::vector<std::set<int>> cached(plan.subgraphs.size());
   std::vector<std::set<int>> by_channel(
-      plan.subgraphs.size());  // operators that may work in this way; then, those that do
+      plan.subgraphs
+          .size());  // first the operators that may work channel by channel, later those that do
   std::vector<ExtentComparison> comparisons(plan.subgraphs.size(), ExtentComparison(plan.network));
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const Subgraph& subgraph = plan.subgraphs[i];

@@ -40,8 +40,8 @@ struct Label {
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-// All data that follows from network, profile and partition alone: what the plan's problem must
-// say.
+// All data that follows from network, profile and partition alone. The plan's problem must state
+// the same.
 struct Derivation {
   Trace trace;
   std::map<BufferUse, Footprint> footprints;  // of the trace's buffers
@@ -52,8 +52,7 @@ struct Derivation {
   std::vector<Metrics> costs;  // parallel to Plan::subgraphs, as CostOf returns them
 };
 
-// The partition has passed CheckPartition. Reads network, profile and subgraphs of the plan,
-// nothing else.
+// The partition has passed CheckPartition. Reads only network, profile and subgraphs of the plan.
 Derivation Derive(const Plan& plan);
 
 // The same; nullopt if the work, in tiles times operators, was cut off.
@@ -76,8 +75,8 @@ problem::Memory HomeMemory(const hw_profiles::Profile& profile, int memory);
 // placement of the whole Problem contains a placement of this one.
 problem::Problem ProblemOf(const Plan& plan, const Derivation& derivation, problem::Lifespan steps);
 
-// A lower bound of the bytes that some step needs in memories[0]. Buffers that live then count;
-// those that share one place count once. Cost: buffers times steps.
+// A lower bound of the bytes that some step needs in memories[0]. It counts the buffers that live
+// at the step; those that share one place count once. Cost: buffers times steps.
 problem::Bytes LeastLoad(const problem::Problem& problem);
 
 // Bytes of the memory that are not reserved.

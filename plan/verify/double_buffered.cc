@@ -7,22 +7,22 @@
 
 #include "tessera/plan/verify/passes.h"
 
-// While a tile is under work, the one before leaves and the one after arrives; min(N, 3) passes,
-// two in turn from N = 4 on:
+// While a tile is computed, the previous tile leaves and the next one arrives. There are min(N, 3)
+// passes; from N = 4 on, two of them alternate:
 //
 //     P | C_0  C_1  C_2 | C_0  C_1  C_2 | .. | E           around C_k, rows are restored and saved
 //
-// Tile q arrives at the steps of pass q - 1 that name it, from the first to the last of these, and
-// leaves at those of pass q + 1; at E the last one leaves. Where slices stream, an operator's step
-// has rounds: while slice r is used in slot r mod 2, slice r + 1 arrives in the other. The first
-// arrives from the step of the previous operator on, beyond the end of the pass if need be:
+// Tile q arrives from the first to the last step of pass q - 1 that names it, and leaves during
+// those of pass q + 1. The last tile leaves at E. If slices are streamed, an operator's step has
+// rounds: while slice r is used in slot r mod 2, slice r + 1 arrives in the other slot. The first
+// slice arrives from the step of the previous operator on, across the end of the pass if necessary:
 //
 //     pass q    ..  C_1  restore  C_2  save | restore  C_0           C_2 is the last operator
 //                   '-----------' '-----------------'
 //                   first of C_2    first of C_0, for the next tile
 //
 // Constants that are prefetched for later subgraphs arrive at the steps of the last pass, and at E,
-// that name them. Where several of these subgraphs use a constant, it arrives for each.
+// that name them. If several of these subgraphs use a constant, it arrives once for each.
 namespace tessera::plan::verify {
 namespace {
 
@@ -51,7 +51,7 @@ class DoubleBuffered {
   }
 
  private:
-  // A transfer whose last step is still to come; it has a number once it has begun.
+  // A transfer that has not ended. It has a number if it has begun.
   struct Planned {
     Transfer transfer;
     std::optional<int64_t> number;
@@ -69,7 +69,8 @@ class DoubleBuffered {
     return steps;
   }
 
-  // Every pass computes as often. What is copied in between belongs to the pass whose phase it has.
+  // All passes have the same number of compute steps. A copy step between two passes belongs to the
+  // pass of its phase.
   void SplitIntoPasses(StepRange all) {
     const int64_t passes = tiles_ <= 3 ? tiles_ : 2;
     int64_t operators = 0;
@@ -157,7 +158,7 @@ class DoubleBuffered {
     std::erase_if(planned_, ends);
   }
 
-  // The neighbouring tiles, during the pass.
+  // Plans the transfers of the neighbouring tiles during the pass.
   void PlanNeighbours(StepRange pass, int64_t tile) {
     const auto moves = [&](int tensor) {
       return subgraph_.Arrives(tensor) || subgraph_.Leaves(tensor);
@@ -172,7 +173,7 @@ class DoubleBuffered {
     }
   }
 
-  // From the last pass on.
+  // Plans the prefetches from the last pass on.
   void PlanPrefetches(StepRange pass) {
     Steps steps = StepsOf(pass);
     for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
@@ -191,7 +192,8 @@ class DoubleBuffered {
     }
   }
 
-  // From the step of an operator to that of the next, in this pass or the one after.
+  // Plans the first slices of the next operator, in this or the next pass. They arrive from this
+  // step up to that of the next operator.
   void PlanFirstSlicesAfter(Step step, StepRange pass, int64_t tile) {
     Step next = step + 1;
     while (next < pass.end && !subgraph_.Computes(next)) ++next;
@@ -202,7 +204,8 @@ class DoubleBuffered {
     }
   }
 
-  // Up to the first operator of a tile that is to come.
+  // Plans the first slices of the first operator of a later tile. They arrive during `steps` and up
+  // to the step of that operator.
   void PlanFirstSlicesOfPass(Steps steps, int64_t tile, int phase) {
     const StepRange pass = PassOf(tile);
     for (Step step = pass.begin; step < pass.end && !subgraph_.Computes(step); ++step)
@@ -218,7 +221,8 @@ class DoubleBuffered {
     }
   }
 
-  // For each tensor of a kind the steps from the first that names it to the last.
+  // For each tensor that satisfies the predicate, the steps from the first to the last that names
+  // it.
   template <typename Predicate>
   std::map<int, Steps> Spans(const Steps& steps, const Predicate& is_of_kind) const {
     std::map<int, StepRange> named;  // of `steps`

@@ -7,8 +7,9 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/cost_terms.h"
 
-// Each operator is a list of loops: how often a loop runs, and how many of its iterations one step
-// does. Iterations without weights of their own are one loop, over all the lanes that can do them.
+// Each operator is a list of loops. A loop has a number of iterations, and a number of iterations
+// that one step does. Iterations that use the same weights are one loop over all lanes that can do
+// them.
 namespace tessera::plan::verify {
 
 namespace {
@@ -21,7 +22,7 @@ struct Loop {
   int64_t iterations = 1;
   int64_t at_once = 1;
 
-  // One loop in place of two: each lane of one has all the lanes of the other.
+  // One loop that replaces two. Its lanes are the product of their lanes.
   Loop And(const Loop& other) const {
     return {Times(iterations, other.iterations), Times(at_once, other.at_once)};
   }
@@ -33,7 +34,7 @@ int64_t StepsOf(const std::vector<Loop>& loops) {
   return steps;
 }
 
-// Slice by slice, if there are slices.
+// The steps of a loop over K, summed over the slices if there are any.
 int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
   if (!k_extent) return CeilDiv(length, unroll);
   int64_t steps = 0;
@@ -42,8 +43,8 @@ int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k
   return steps;
 }
 
-// One output: the loops over its input channels and over the taps of the kernel, as `unroll` takes
-// them, or as `other_sums` does.
+// The steps for one output: the loops over its input channels and over the taps of the kernel,
+// unrolled by `unroll` or by `other_sums`.
 int64_t StepsOfSums(const hw_profiles::Throughput& speed, int64_t length,
                     const std::vector<Loop>& taps, const std::optional<KSlices>& k_extent) {
   const auto steps = [&](int64_t channels_at_once, int64_t taps_at_once) {
@@ -89,7 +90,7 @@ int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, co
                StepsOfSums(speed, length, {}, k_extent));
 }
 
-// The taps of the kernel along one axis. A transposed convolution meets every stride-th of them.
+// The taps of the kernel along one axis. A transposed convolution uses every stride-th tap.
 int64_t TapsOf(const graph::Operator& op, size_t axis) {
   const int64_t kernel = op.window.kernel.at(axis);
   return op.kind == OperatorKind::kTransposedConv ? CeilDiv(kernel, op.window.stride.at(axis))
@@ -102,7 +103,7 @@ bool IsProductOfPixels(const graph::Operator& op) {
   return op.kind == OperatorKind::kConv && op.groups < 2 && moves_by_one && has_one_tap;
 }
 
-// A convolution: the loops over the outputs of one channel, and whether their lanes are one pool.
+// The loops of a convolution over the outputs of one channel, and whether their lanes are one pool.
 struct Pixels {
   std::vector<Loop> loops;
   bool is_pool = false;

@@ -23,7 +23,7 @@ bool Lists(const hw_profiles::Engine& engine, const graph::Operator& op, base::D
 
 }  // namespace
 
-// Engines are taken in turn, the host last.
+// Engines are tried in the order of the profile, the host last.
 const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op) {
   const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
   const base::DataType type = plan.network.tensors[static_cast<size_t>(typical)].type;

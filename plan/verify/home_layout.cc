@@ -69,7 +69,7 @@ std::vector<AddressRange> HomeLayout::BytesOf(const Box& part) const {
   }
   run.end += run.begin;
   std::vector<AddressRange> bytes;
-  std::vector<int64_t> index(outer.size(), 0);  // from the begin of the part
+  std::vector<int64_t> index(outer.size(), 0);  // from the beginning of the part
   for (bool is_over = false; !is_over;) {
     int64_t at = 0;
     for (size_t i = 0; i < outer.size(); ++i) at += index[i] * strides_[outer[i]];

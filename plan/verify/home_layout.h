@@ -10,14 +10,14 @@
 
 namespace tessera::plan::verify {
 
-// How the elements of a tensor lie at home: channels innermost, in blocks, then columns, padded to
-// the pitch of a row, then rows, then all other axes.
+// The layout of a tensor at home. From the innermost axis outwards: channels, in blocks; columns,
+// padded to the pitch of a row; rows; all other axes.
 class HomeLayout {
  public:
   HomeLayout(const Plan& plan, int tensor);
 
-  // The bytes of a part, from the tensor's first byte: ascending runs that do not touch. A part of
-  // more than 1 024 runs counts as one of whole rows, or more.
+  // The bytes of a part, counted from the tensor's first byte, as ascending runs that do not touch.
+  // A part of more than 1 024 runs is enlarged to whole rows, or further.
   std::vector<problem::AddressRange> BytesOf(const Box& part) const;
 
  private:

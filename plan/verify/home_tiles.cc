@@ -15,8 +15,8 @@
 
 // The program runs once more (passes.h), over the steps that the derivation has laid out. Time is
 // counted in slots: a pass under `double_buffered`, one executed step under `serialized`, and one
-// more slot at the end. Each transfer, and each operator that works in a home, stretches the lives
-// of the bytes that it touches:
+// more slot at the end. Each transfer, and each operator that works in a home, extends the lives of
+// the bytes that it touches:
 //
 //     bytes of x   [0 ........ 64 ........ 128)
 //     tile 0 reads  ==========                      [0, 64)    until slot 3
@@ -159,7 +159,8 @@ class HomeRun : private PassVisitor {
     under_way_.erase(number);
   }
 
-  // Under split K a slice is a part of what the tile needs; all slices together are all of it.
+  // Under split K, a slice is a part of the need of the tile, and all slices together are the whole
+  // need.
   Box BoxOf(const Transfer& transfer) const {
     const Tile tile = tiles_->At(transfer.run.tile);
     if (transfer.kind == Transfer::Kind::kSlice) return HeldOf(tile, transfer.tensor);
@@ -191,7 +192,7 @@ class HomeRun : private PassVisitor {
   void Save(int /*op*/, const RunIndex& /*run*/, int /*next*/, Step /*step*/) override {}
   void Refuse(const std::string& /*why*/) override {}
 
-  // Joins what lies together.
+  // Joins uses of adjacent bytes.
   void Use(int tensor, const Box& box, Lifespan slots) {
     if (IsEmpty(box) || ranges_ > kMostHomeRanges) return;
     const HomeLayout& layout = layouts_.try_emplace(tensor, plan_, tensor).first->second;
@@ -224,7 +225,7 @@ class HomeRun : private PassVisitor {
   int64_t transfers_ = 0;
 };
 
-// The bytes of one home as buffers of their own, at the plan's addresses.
+// The bytes of one home as separate buffers, at the plan's addresses.
 class TiledHomeCheck {
  public:
   TiledHomeCheck(const Plan& plan, const std::vector<HomeBytes>& bytes, Findings& findings)

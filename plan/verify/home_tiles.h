@@ -24,15 +24,15 @@ struct BytesAtHome {
   std::vector<problem::Lifespan> subgraphs;  // the slots of each
 };
 
-// The bytes of every tensor at home outside the tile memory, by running the program transfer by
-// transfer. The partition has passed CheckPartition. nullopt if there are more than
-// kMostHomeRanges. Cost: that of an execution without elements, and the runs of consecutive bytes
-// of every transfer.
+// Finds the bytes of every tensor at home outside the tile memory. It runs the program transfer by
+// transfer. The partition has passed CheckPartition. Returns nullopt if there are more than
+// kMostHomeRanges ranges. Cost: that of an execution without elements, and the runs of consecutive
+// bytes of every transfer.
 inline constexpr size_t kMostHomeRanges = size_t{1} << 22;
 std::optional<BytesAtHome> FindHomeBytes(const Plan& plan, const Derivation& derivation);
 
-// Checks homes whose tensors share addresses tile by tile: that no byte is needed by two tensors in
-// one slot, and that the stated lower bound is not below what is needed at once.
+// Checks homes whose tensors share addresses tile by tile. No two tensors may need the same byte in
+// one slot, and the stated lower bound must be at least the bytes that are needed at once.
 void CheckHomesByTiles(const Plan& plan, const Derivation& derivation, Findings& findings);
 
 }  // namespace tessera::plan::verify

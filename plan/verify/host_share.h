@@ -9,7 +9,7 @@
 
 #include "tessera/plan/plan.h"
 
-// The operators of a network that run on the host, and why.
+// The operators of a network that run on the host, with the reasons.
 namespace tessera::plan::verify {
 
 struct HostedOperator {

@@ -14,7 +14,7 @@
 // x, a next tile that already arrives in x, or a y that is still being stored appears as another
 // common step. One reader is not observed: the consumer of a network output, or of state, after the
 // program has ended. If k runs at the last step, the steps alone would let y destroy such a value,
-// so these operands keep their place.
+// so the places of these operands are not reused.
 //
 // A place may already have several guests: x may itself lie on w. Then y joins w as well and must
 // not be alive at any step at which w is alive. So all guests of a place are kept together. Each
@@ -47,7 +47,8 @@ std::vector<Lifespan> CommonSteps(const std::vector<Lifespan>& a, const std::vec
 // Buffers that lie in one place, one after another.
 using Guests = std::set<BufferUse>;
 
-// Which buffers share a place so far, over all subgraphs. A pair costs the guests of its place.
+// The buffers that share a place so far, over all subgraphs. Cost of a pair: the guests of its
+// place.
 class Places {
  public:
   explicit Places(std::span<const InPlacePair> pairs) {
@@ -91,7 +92,7 @@ std::vector<LifespansByPhase> TurnsOf(const Plan& plan, const Trace& trace) {
   return turns;
 }
 
-// The pairs of one subgraph. `extents` and `sizes` are for those of equal size only.
+// Finds the pairs of one subgraph. `extents` and `sizes` are used only for pairs of equal size.
 class PairSearch {
  public:
   PairSearch(const Plan& plan, const std::vector<Users>& users, int subgraph, const Trace& trace,
@@ -177,7 +178,7 @@ class PairSearch {
     return !found.empty();
   }
 
-  // One pair for each phase; none if one phase does not allow it.
+  // Returns one pair for each phase, or none if one phase does not allow it.
   std::vector<InPlacePair> PairsOf(int op, int operand, int result, bool of_one_size) const {
     std::vector<InPlacePair> found;
     for (const auto& [phase, steps] : turns_[static_cast<size_t>(op)]) {

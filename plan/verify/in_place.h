@@ -35,16 +35,16 @@ class ExtentComparison {
 };
 
 // Adds the pairs of all subgraphs with results in place. For each operator whose kind the profile
-// names, in order, this is its first operand whose values are dead once the operator has begun to
-// overwrite them, if that holds for every phase. `extents`: by subgraph. `sizes` has every buffer
+// names, in order, the pair has its first operand whose values are dead when the operator begins to
+// overwrite them. This must hold for every phase. `extents`: by subgraph. `sizes` has every buffer
 // that the trace saw.
 void AddInPlacePairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
                      std::span<const ExtentComparison> extents,
                      const std::map<BufferUse, Footprint>& sizes, std::vector<InPlacePair>& pairs);
 
-// The same for operators that compute their result channel by channel, before all other pairs.
-// `operators` names, by subgraph, those in which no channel overwrites a later one (ChannelSurvey);
-// those that work in this way stay there.
+// Adds the pairs of operators that compute their result channel by channel, before all other pairs.
+// `operators` has, by subgraph, those in which no channel overwrites a later one (ChannelSurvey).
+// The call removes those that do not get a pair.
 void AddChannelPairs(const Plan& plan, const std::vector<Users>& users, const Trace& trace,
                      std::vector<std::set<int>>& operators, std::vector<InPlacePair>& pairs);
 
@@ -79,7 +79,7 @@ void AddChannelScratch(const Plan& plan, int subgraph, const std::set<int>& oper
                        Trace& trace);
 
 // The pairs of a state and its next value, where the next value must lie in the place of the state:
-// docs/program.md, State that is aliased.
+// docs/program.md, "State aliasing".
 std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<Users>& users,
                                            const Trace& trace);
 
@@ -87,7 +87,8 @@ std::vector<InPlacePair> FindAliasedStates(const Plan& plan, const std::vector<U
 // `next` has a state.
 bool MayTakePlaceOfState(const Plan& plan, const std::vector<Users>& users, int next);
 
-// Whether it must if all other operators that read the state come before the one that makes `next`.
+// Whether it must do so if all other operators that read the state come before the one that makes
+// `next`.
 bool MayTakePlaceAfterReaders(const Plan& plan, const std::vector<Users>& users, int next);
 
 }  // namespace tessera::plan::verify

@@ -13,7 +13,7 @@
 
 // All sizes of a block that rule 14.3.9 allows are visited in the order of the rule. The first of
 // those that fit with the least traffic is the block. Profiles bound the number of sizes
-// (hw_profiles::kMostBlockSizes), and what was found is remembered.
+// (hw_profiles::kMostBlockSizes), and results are cached.
 namespace tessera::plan::verify {
 
 namespace {

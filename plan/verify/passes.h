@@ -12,10 +12,10 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/subgraph_residency.h"
 
-// A subgraph at work: its steps, tile by tile, with what each moves, computes and copies. This is
-// the one place that turns steps into a running program (docs/program.md, "Steps of a subgraph"):
+// Executes the steps of a subgraph, tile by tile: the transfers, computations and copies of each.
+// No other code converts steps to a running program (docs/program.md, "Steps of a subgraph"):
 //
-//     steps laid out anew --.                        .--> Touches: which buffers live how long
+//     derived steps --------.                        .--> Touches: which buffers live how long
 //     (program_trace.cc)    |    RunSerialized       |    (buffer_touches.h)
 //                           +--> RunDoubleBuffered --+
 //     steps of a plan       |                        |    instructions with places
@@ -23,8 +23,7 @@
 //
 namespace tessera::plan::verify {
 
-// Which run of a transfer, an operator or a copy: the tile that it is for, and its round of that
-// tile's.
+// One run of a transfer, an operator or a copy: its tile, and its round among those of the tile.
 struct RunIndex {
   int64_t tile = -1;  // -1: for the subgraph, before its tiles
   int phase = 0;
@@ -51,12 +50,12 @@ struct Transfer {
   size_t carried = 0;  // kPrefetch: which of SubgraphSteps::carried uses it
 };
 
-// Receives what happens, in order.
+// Receives the events in order.
 class PassVisitor {
  public:
   virtual void Enter(problem::Step step, int64_t tile) = 0;  // -1: outside tiles
 
-  // A transfer begins, and gets a number; the one of that number has ended.
+  // Begin begins a transfer and returns its number. End ends the transfer with that number.
   virtual int64_t Begin(const Transfer& transfer) = 0;
   virtual void End(int64_t transfer) = 0;
 
@@ -64,20 +63,19 @@ class PassVisitor {
   virtual int64_t RoundsOf(int op) = 0;
   virtual void Compute(int op, const RunIndex& run, problem::Step step) = 0;
 
-  // The operator's engine brings rows back that the tile before has left, or puts rows aside for
-  // the tile after, whose phase is given too.
+  // Restore: the operator's engine copies rows that the previous tile kept into this tile. Save: it
+  // keeps rows for the next tile, whose phase is `next_phase`.
   virtual void Restore(int op, const RunIndex& run, problem::Step step) = 0;
   virtual void Save(int op, const RunIndex& run, int next_phase, problem::Step step) = 0;
 
-  // A step states something that cannot be done.
+  // A step states an action that is impossible.
   virtual void Refuse(const std::string& why) = 0;
 
  protected:
   ~PassVisitor() = default;
 };
 
-// Steps [begin, end) of one subgraph. Each does what it says: a step that does not name a tensor
-// does not move it.
+// Steps [begin, end) of one subgraph. A step moves only the tensors that it names.
 struct StepRange {
   problem::Step begin = 0;
   problem::Step end = 0;
@@ -99,7 +97,8 @@ struct SubgraphSteps {
     return here.Is(tensor, Residency::kStored) || here.Is(tensor, Residency::kInner);
   }
   bool IsResident(int tensor) const { return HasShare(here, tensor); }
-  // Whether part of a constant that the subgraph loads once, this one or a later one, arrives here.
+  // Whether a part of a constant that `user` loads once arrives here. `user` is this subgraph or a
+  // later one.
   bool HasShare(const SubgraphResidency& user, int tensor) const {
     if (!user.Is(tensor, Residency::kResident)) return false;
     const Range share = ShareOf(network, user.Current(), tensor, user.Index() - here.Index());
@@ -112,18 +111,20 @@ struct SubgraphSteps {
   }
 };
 
-// Runs tiles 0 .. tiles - 1. Each transfer has steps of its own: one pass, run for every tile.
+// Runs tiles 0 .. tiles - 1 of a serialized subgraph, in which transfers have separate steps. The
+// one pass runs for every tile.
 void RunSerialized(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor);
 
-// The same where transfers overlap compute: up to three passes, two in turn from four tiles on.
+// Runs the tiles of a double-buffered subgraph, in which transfers overlap compute. There are up to
+// three passes; from four tiles on, two of them alternate.
 void RunDoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor);
 
-// A copy step: before its operator computes in `pass` it restores rows, else it saves them for the
-// tile after, if there is one.
+// Runs a copy step. A step before the step in which its operator computes in `pass` restores rows.
+// Any other step saves rows for the next tile, if there is one.
 void RunCopy(const SubgraphSteps& subgraph, problem::Step step, StepRange pass, const RunIndex& run,
              std::optional<int> next_phase, PassVisitor& visitor);
 
-// A step moves a tensor that it has nothing to do with.
+// Reports that a step moves a tensor that it must not move.
 void RefuseTransfer(const SubgraphSteps& subgraph, problem::Step step, int tensor,
                     PassVisitor& visitor);
 

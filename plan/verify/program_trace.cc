@@ -10,8 +10,8 @@
 
 #include "tessera/plan/verify/buffer_touches.h"
 
-// Lifespans by observation. docs/program.md states them as a table of closed forms, and
-// encoder/program builds them from it. This file does not use the table. It lays out the steps and
+// Derives lifespans by observation. docs/program.md states them as a table of closed forms, from
+// which encoder/program builds them. This file does not use the table. It lays out the steps and
 // executes them (passes.h): a list of *moments*, each of which runs one step. Each access to a
 // buffer names the value (tile, slice, whole tensor) that it touches. A value must stay in place
 // from the first moment that touches it to the last, so a buffer lives at the steps of all moments
@@ -30,7 +30,7 @@
 // and folding them onto two would make buffers meet that never meet.
 //
 // With a cached halo, rows of a tile stay for the next one. A rolling buffer is one value that all
-// tiles touch. Otherwise the rows that tile i leaves are a value of their own, numbered by the tile
+// tiles touch. Otherwise the rows that tile i leaves are a separate value, numbered by the tile
 // that will read them: in the line buffer from the step that saves them to the step that restores
 // them, or in the halo of that tile's phase.
 namespace tessera::plan::verify {
@@ -93,7 +93,7 @@ class TraceBuilder {
     return constants;
   }
 
-  // Those of later subgraphs.
+  // The arriving constants of later subgraphs.
   std::set<int> Prefetched() const {
     std::set<int> constants;
     for (const SubgraphResidency& later : carried_) constants.merge(ArrivingFor(later));
@@ -105,7 +105,7 @@ class TraceBuilder {
     return {tensors.begin(), tensors.end()};
   }
 
-  // A step for each transfer. Returns how many tiles show everything.
+  // Lays out a step for each transfer. Returns the number of tiles that show all behaviours.
   int64_t LayOutSerialized() {
     for (const int constant : here_->All(Residency::kResident))
       AddStep(StepKind::kLoad, 0, -1, {constant});
@@ -136,7 +136,8 @@ class TraceBuilder {
     return kAlikePasses;
   }
 
-  // Passes in which transfers overlap compute. Returns how many tiles show everything.
+  // Lays out passes in which transfers overlap compute. Returns the number of tiles that show all
+  // behaviours.
   int64_t LayOutDoubleBuffered() {
     const int64_t tiles = here_->Current().tiles;
     LayOutPrologue();
@@ -165,9 +166,9 @@ class TraceBuilder {
     if (!transfers.empty()) AddStep(StepKind::kPrologue, 0, -1, transfers);
   }
 
-  // A pass copies rows only from a neighbour before it and for a neighbour after it. All its steps
-  // move the neighbours and, in the last pass, what later subgraphs want; each moves the slices
-  // that are used at it and the first slices of the operator that computes next.
+  // A pass copies rows only from a tile before it and for a tile after it. All its steps move the
+  // neighbouring tiles and, in the last pass, the prefetched constants. Each step also moves the
+  // slices that it uses and the first slices of the operator that computes next.
   void LayOutPass(int phase, bool has_before, bool has_after, bool is_last) {
     const graph::Interval interval = here_->Current().interval;
     const Step begin = End();
@@ -229,7 +230,7 @@ class TraceBuilder {
   const Plan& plan_;
   const std::vector<Users>& users_;
   std::optional<SubgraphResidency> here_;   // the subgraph that runs
-  std::vector<SubgraphResidency> carried_;  // later ones whose constants arrive meanwhile
+  std::vector<SubgraphResidency> carried_;  // later ones whose constants arrive in it
   Touches touches_;
   Trace trace_;
 };

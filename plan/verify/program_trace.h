@@ -41,9 +41,10 @@ struct Trace {
   std::map<BufferUse, ObservedUse> buffers;
 };
 
-// The whole program. Each loop runs often enough to show all its behaviours. Subgraphs cover the
-// network, and none of their tensors has a fault. `cached` is Trace::cached; if it is left out,
-// nothing is cached. Cost: moments executed times tensors moved, plus buffers times moments.
+// Executes the whole program. Each loop runs often enough to show all its behaviours. Subgraphs
+// cover the network, and none of their tensors has a fault. `cached` is Trace::cached; if it is
+// left out, nothing is cached. Cost: moments executed times tensors moved, plus buffers times
+// moments.
 Trace Execute(const Plan& plan, const std::vector<Users>& users,
               std::vector<std::set<int>> cached = {});
 

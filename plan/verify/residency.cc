@@ -360,7 +360,7 @@ std::vector<int> TensorsOf(const graph::Graph& network, graph::Interval interval
 
 namespace {
 
-// The most bytes that one buffer in the tile memory can have.
+// The maximum bytes of one buffer in the tile memory.
 int64_t LongestBuffer(const hw_profiles::Profile& profile) {
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   if (memory.span != problem::Span::kSingle) return memory.capacity_bytes;

@@ -29,23 +29,24 @@ struct KSlices {
   int64_t DepthOf(int64_t slice) const { return SliceAt(slice).Length(); }
 };
 
-// The K extents of slices of the subgraph's first operator are multiples of it.
+// The granularity of K: the K extents of slices of the subgraph's first operator are multiples of
+// it.
 int64_t KStepOf(const Plan& plan, const Subgraph& subgraph);
 
-// The K extent of its slices, 0 if the subgraph has another policy.
+// The K extent of the subgraph's slices; 0 if it has another policy.
 int64_t KExtentOfSlices(const Plan& plan, const Subgraph& subgraph);
 
-// nullopt if the subgraph has another policy, or cannot have this one.
+// Returns nullopt if the subgraph has another policy, or cannot have this one.
 std::optional<KSlices> FindKSlices(const Plan& plan, const Subgraph& subgraph);
 
-// Why a subgraph with that policy cannot have it, apart from how its operands are held; empty if it
-// can.
+// Returns why a subgraph with the policy split K cannot have it, apart from the residency of its
+// operands; empty if it can.
 std::string SplitKFault(const Plan& plan, const Subgraph& subgraph);
 
-// Whether transfers share steps with compute, instead of having steps of their own.
+// Whether transfers share steps with compute, instead of having separate steps.
 bool IsDoubleBuffered(const Plan& plan, const Subgraph& subgraph);
 
-// The residency of each tensor in each subgraph: the first table of docs/program.md.
+// The residency of each tensor in each subgraph: docs/program.md, "How each tensor is held".
 
 // The operators that use a tensor: indices, ascending, each once. Only state has several makers.
 struct Users {
@@ -99,7 +100,7 @@ enum class Residency : uint8_t {
   kStreamed,
 };
 
-// How one subgraph holds one tensor that its operators use.
+// The residency of one tensor in one subgraph whose operators use it.
 struct Held {
   Residency residency = Residency::kInner;
   base::TensorRole role = base::TensorRole::kFeature;
@@ -127,17 +128,16 @@ struct FilterAxes {
 std::optional<FilterAxes> FilterAxesOf(const graph::Graph& network, const graph::Operator& op,
                                        size_t position);
 
-// The axes in the order of a permutation, or, where it is empty, in their own.
+// The axes in the order of a permutation; in ascending order if the permutation is empty.
 std::vector<int> OrderOf(const std::vector<int>& permutation, size_t rank);
 
-// The axis of a feature operand, or of a constant with filters, that runs over what is added up,
-// where elements of the result are sums of products, or over what is reduced.
+// The axis over which the operator adds up or reduces: of a feature operand, or of a constant with
+// filters. It exists if elements of the result are sums of products, or if the operator reduces.
 std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
                                    size_t position);
 std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op);
 
-// The slices in which a streamed constant of `op` arrives, and the output channels of one: ceil(O /
-// g) and g.
+// The slices in which a streamed constant of `op` arrives: ceil(O / g) slices of g output channels.
 struct Slicing {
   int64_t channels = 1;     // O
   int64_t granularity = 1;  // g

@@ -6,7 +6,8 @@
 
 #include "tessera/plan/verify/passes.h"
 
-// The pass is one, run for every tile; a slice's load and its operator run once for each slice:
+// There is one pass, which runs for every tile. The load of a slice and its operator run once for
+// each slice:
 //
 //     load w | load x  restore  load w2  conv1  save ... store y |
 //            |                  '-- slice loop               |
@@ -30,7 +31,7 @@ class Serialized {
  private:
   const StepUse& At(Step step) const { return subgraph_.At(step); }
 
-  // One step, or the loop over slices that begins here; returns the step after it.
+  // Runs one step, or the loop over slices that begins at it. Returns the step after it.
   Step RunFrom(Step step, int64_t tile) {
     if (subgraph_.Copies(step)) {
       visitor_.Enter(step, tile);
@@ -71,7 +72,7 @@ class Serialized {
            });
   }
 
-  // A step that does nothing but move.
+  // Runs a step that only moves tensors.
   void Move(Step step, const RunIndex& run) {
     visitor_.Enter(step, run.tile);
     const StepUse& use = At(step);

@@ -14,8 +14,8 @@
 //     next  [1, 4, 2]   one more row      a0 b0 | a1 b1 | a2 b2 | a3 b3    the whole state stays
 //     next  [1, 3, 3]   one more column   a0 b0 c0 | a1 ..                 b0 stays, a1 would move
 //
-// An operator before the maker has finished with all of the state. The maker itself has finished
-// with an element when it writes it, if it reads no element of other coordinates.
+// An operator that precedes the maker has finished with all of the state. The maker itself has
+// finished with an element when it writes it, if it reads no element of other coordinates.
 namespace tessera::plan::verify {
 namespace {
 
@@ -30,7 +30,7 @@ class Succession {
     return MayBeInPlace() && (readers.empty() || readers.back() <= makers.front());
   }
 
-  // If the readers other than the maker are done.
+  // Whether the next value may be in place if the readers other than the maker are done.
   bool MayBeInPlace() const {
     const std::vector<int>& makers = users_[static_cast<size_t>(next_)].makers;
     if (makers.empty() || At(state_).network_output || HasPads(state_) || HasPads(next_) ||
@@ -59,7 +59,7 @@ class Succession {
     });
   }
 
-  // Bits from the begin of the tensor's whole buffer.
+  // Bits from the beginning of the tensor's whole buffer.
   int64_t AddressOf(int tensor, const std::vector<int64_t>& coordinates) const {
     const graph::Tensor& facts = At(tensor);
     const hw_profiles::RoleLayout& layout =

@@ -19,8 +19,8 @@
 //
 // Between two tiles the engines idle: a part of the pass, or of the sum.
 //
-// A slot thus follows from three consecutive tiles. The cost of a tile follows from its extents, so
-// tiles with the same extents are priced once, and the rest is a walk over all tiles.
+// So a slot follows from three consecutive tiles. The cost of a tile follows from its extents, so
+// it is computed once for all tiles with the same extents; the rest is a walk over all tiles.
 // docs/program.md, Costs, has every formula. Cost: tiles times tensors, and different tiles times
 // operators.
 namespace tessera::plan::verify {
@@ -102,7 +102,7 @@ void CostCount::Add(const Tile& tile) {
   order_.push_back(number->second);
 }
 
-// Of the rows that the tile finds kept, with the width that the widest tile needs.
+// The cost to copy the kept rows of the tile, with the width that the widest tile needs.
 CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   Moved copies;
   for (const auto& [tensor, kept] : tile.kept) {
@@ -198,8 +198,8 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   int64_t during = PassOf(tiles);
   int64_t before = 0;
   int64_t after = 0;
-  // from the begin of the last tile until its results are stored and the constants that it carries
-  // for later subgraphs have arrived
+  // from the beginning of the last tile until its results are stored and the constants that it
+  // carries for later subgraphs have arrived
   int64_t through = 0;
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {

@@ -20,15 +20,15 @@ struct Stream {
   int64_t slices = 1;
 };
 
-// The later subgraphs of which parts of constants arrive while subgraph number `carrier` runs,
-// ascending.
+// The later subgraphs for which parts of constants arrive while subgraph `carrier` runs, ascending.
 std::vector<int> CarriedBy(const Plan& plan, int carrier);
 
-// The indices along its first axis of a constant that is loaded once, that arrive so many subgraphs
-// ahead of the one that uses it (Subgraph::prefetch); 0: when that one begins. A scalar has one.
+// The share of a constant that arrives `ahead` subgraphs before the subgraph that uses it
+// (Subgraph::prefetch), or when that one begins if `ahead` is 0. The constant is loaded once. The
+// share is a range of indices along its first axis; a scalar has one index.
 Range ShareOf(const graph::Graph& network, const Subgraph& user, int constant, int ahead);
 
-// The share's bytes, of a constant with so many.
+// The bytes of this share, if the constant has `bytes` bytes.
 int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int constant, int ahead,
                      int64_t bytes);
 
@@ -36,13 +36,13 @@ int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int cons
 // Plan and users must outlive it.
 class SubgraphResidency {
  public:
-  // As it follows from network, profile and policies. `cached`: the tensors whose rows stay from
-  // tile to tile.
+  // Derives the residencies from network, profile and policies. `cached`: the tensors whose rows
+  // stay from tile to tile.
   SubgraphResidency(const Plan& plan, const std::vector<Users>& users, int subgraph,
                     const std::set<int>& cached);
 
-  // As the plan's buffers hold them, whether they should or not. A tensor without a buffer is
-  // accessed in its home.
+  // Derives the residencies from the plan's buffers, whether these are correct or not. A tensor
+  // without a buffer is accessed in its home.
   static SubgraphResidency OfBuffers(const Plan& plan, const std::vector<Users>& users,
                                      int subgraph);
 
@@ -61,7 +61,7 @@ class SubgraphResidency {
   bool IsInTiles(int tensor) const;
   bool IsStreamed(int op, int tensor) const;  // by that operator
 
-  // Each once.
+  // The operands that the operator streams, each once.
   std::vector<Stream> StreamsOf(int op) const;
 
   // The rounds in which the operator makes its result: one for each slice of what it streams.
@@ -70,12 +70,14 @@ class SubgraphResidency {
   // Whether rows of the tensor stay from tile to tile, with that halo policy.
   bool Caches(int tensor, hw_profiles::HaloStorage halo) const;
 
-  // The cached tensors that the operator makes or, if they are loaded, reads before all others; and
-  // those that it reads last. In the order of its operands.
+  // CachedFirstBy returns the cached tensors that the operator makes or, if they are loaded, reads
+  // before all other operators. CachedLastBy returns those that it reads last. Both are in the
+  // order of its operands.
   std::vector<int> CachedFirstBy(int op) const { return CachedAt(op, true); }
   std::vector<int> CachedLastBy(int op) const { return CachedAt(op, false); }
 
-  // Those whose rows are copied into tiles before the operator's step, or out of them after it.
+  // The tensors whose rows are copied into tiles before the operator's step, and those whose rows
+  // are copied out of tiles after it.
   std::vector<int> RestoredBy(int op) const;
   std::vector<int> SavedBy(int op) const;
   bool Restores(int op) const { return !RestoredBy(op).empty(); }
@@ -85,10 +87,10 @@ class SubgraphResidency {
   std::string EngineNameOf(int op) const;
   bool HasScratch(int op) const;
 
-  // Unset unless the operator accumulates slice by slice.
+  // The slices of the first operator; unset unless it accumulates slice by slice.
   const std::optional<KSlices>& SlicesOfK() const { return k_slices_; }
 
-  // Its buffers. A rolling buffer is the tile buffer of both phases.
+  // The buffers of the subgraph. A rolling buffer is the tile buffer of both phases.
   BufferUse TileOf(int tensor, int phase) const;
   BufferUse LineOf(int tensor) const { return {BufferKind::kLine, subgraph_, tensor, -1, 0, 0}; }
   BufferUse HaloOf(int tensor, int phase) const {

@@ -60,8 +60,8 @@ std::vector<Source> WindowSources(const Shape& in, const Shape& out, bool all_ch
   return {Along(0), all_channels ? kWhole : Along(1), Along(2), Along(3)};
 }
 
-// First as if operands and result had their axes in the order of the product, then for each axis
-// where it lies.
+// First finds the sources as if operands and result had their axes in the order of the product,
+// then moves each to the position of its axis.
 std::vector<Source> MatmulSources(const Operator& op, size_t operand, const Shape& in,
                                   const Shape& out) {
   if (in.size() < 2 || in.size() > out.size()) return std::vector<Source>(in.size(), kWhole);
@@ -101,7 +101,7 @@ std::vector<Source> ReductionSources(const Operator& op, const Shape& in, const 
   return sources;
 }
 
-// A reduced axis has extent 1 in the result, or is no axis of it.
+// A reduced axis has extent 1 in the result, or is absent from it.
 std::vector<Source> MapSources(const Shape& in, const Shape& out) {
   std::vector<Source> sources(in.size(), kWhole);
   for (size_t axis = 0; axis < std::min(in.size(), out.size()); ++axis) {
@@ -154,7 +154,7 @@ bool SurelyReads(const Operator& op) {
           op.window.pad_high == std::array<int64_t, 2>{0, 0});
 }
 
-// The knowledge about a tensor while the operators behind its maker are visited.
+// The known needs of a tensor while the operators after its maker are visited.
 struct Asked {
   std::vector<char> divided;  // by axis
   std::vector<char> whole;    // by axis
@@ -206,7 +206,7 @@ class Division {
            std::any_of(readers.begin(), readers.end(), is_later);
   }
 
-  // The tile's share of a tensor that leaves.
+  // Adds the tile's share of a tensor that leaves.
   void Begin(int tensor) {
     Asked& asked = Of(tensor);
     if (!Leaves(tensor)) return;

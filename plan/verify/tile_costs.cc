@@ -94,7 +94,7 @@ void TileCosting::AddCrossing(int tensor, const Tile& tile, TileCost& cost) cons
   }
 }
 
-// The access of an operator to one operand, at the operand's location.
+// Adds the access of an operator to one operand, at the operand's location.
 void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direction,
                              std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(tensor);
@@ -107,8 +107,8 @@ void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direc
       DirectCycles(plan_.profile, held.home, direction, PiecesOf(facts, extents, layout)));
 }
 
-// Cycles of one slice, and bytes of slices, which the link writes while the tile memory's port
-// serves engines.
+// Adds the cycles of one slice, and the bytes of slices, which the link writes while the tile
+// memory's port serves engines.
 void TileCosting::AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const {
   SliceCycles& slices = cost.steps.back().slices[static_cast<size_t>(home)];
   const int64_t cycles = TransferCycles(plan_.profile, home, Direction::kFromHome, pieces);
@@ -126,7 +126,7 @@ void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
   Add(cost.memories[TileMemory()].bytes_written, bytes);
 }
 
-// The bytes that blocks fetch of an input in the tile memory beyond one read of it.
+// Adds the bytes of an input in the tile memory that blocks fetch beyond one read of it.
 void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
                                  const BlockGrid& grid, std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(op.inputs.front());
@@ -206,7 +206,7 @@ void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector
   Add(here.bytes_written, bytes);
 }
 
-// The start of the last operator is hidden behind those that still run on its engine.
+// The operators before it that still run on its engine hide the start of the last operator.
 int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) const {
   const hw_profiles::Engine* engine = cost.steps.back().engine;
   int64_t under_way = engine == nullptr ? 0 : engine->outstanding - 1;

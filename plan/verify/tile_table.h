@@ -23,12 +23,12 @@ struct TileRow {
   bool measured = false;  // the cycles are measured (Operator::measured)
 };
 
-// In the order of the operators, the largest tiles first. Without tiles that make nothing, those in
-// slices of K, and operators that no engine runs. The plan has passed CheckPartition. Cost: tiles
-// times operators.
+// The rows in the order of the operators, the largest tiles first. Left out are tiles that make
+// nothing, tiles in slices of K, and operators that no engine runs. The plan has passed
+// CheckPartition. Cost: tiles times operators.
 std::vector<TileRow> TileTableOf(const Plan& plan);
 
-// The entries of a plan about measured tiles; nullopt if its operators have none.
+// A note for the reader about measured tiles; nullopt if the plan's operators have none.
 std::optional<std::string> NoteOnMeasured(const Plan& plan);
 
 }  // namespace tessera::plan::verify

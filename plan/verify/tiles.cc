@@ -47,7 +47,7 @@ bool StandsFor(size_t tiled_rank, size_t tiled_axis, size_t rank, size_t axis) {
 
 }  // namespace
 
-// How needs spread through one subgraph.
+// Propagates needs through one subgraph.
 class Propagation {
  public:
   Propagation(const Graph& network, const std::vector<Users>& users, const Subgraph& subgraph)
@@ -110,7 +110,8 @@ class Propagation {
   using Strip = std::span<Tile>;
   using RowSet = std::map<int64_t, int64_t>;  // disjoint ranges: the end of each by its begin
 
-  // Of one tensor, by tile: rows that it makes, and rows that were made before and stay.
+  // For one tensor, by tile: the rows that the tile makes, and the rows that were made before and
+  // stay.
   struct Stays {
     std::vector<Range> made;
     std::vector<Range> kept;
@@ -204,8 +205,9 @@ class Propagation {
     }
   }
 
-  // Tile i makes the rows that no tile before reaches down to, if it or a later one still begins at
-  // them or above; of the rows before, it keeps those at which it or a later one begins or above.
+  // Let b be the first row that tile i or a later tile needs, and r the end of the rows that
+  // previous tiles reach. Tile i keeps rows [b, r), and makes the rows from max(b, r) to the end of
+  // its needs.
   static Stays StaysOf(const std::vector<std::optional<Range>>& wanted) {
     constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
     std::vector<int64_t> later(wanted.size());  // the first row that the tile or a later one wants

@@ -33,9 +33,9 @@ Box HeldOf(const Tile& tile, int tensor);
 // The product over axes of ceil(extent / tile).
 int64_t CountTiles(const graph::Shape& shape, const std::vector<int64_t>& tile);
 
-// Whether a subgraph of the profile may cache the halo of such tiles: several of them lie below
-// each other, for each part of the batch in one strip or, if padding is implicit, in several
-// adjacent strips.
+// Whether a subgraph of the profile may cache the halo of such tiles. Several tiles must lie below
+// each other. For each part of the batch there must be one strip or, if padding is implicit, one or
+// more adjacent strips.
 bool MayCacheHalo(const hw_profiles::Profile& profile, const graph::Shape& shape,
                   const std::vector<int64_t>& tile);
 
@@ -54,7 +54,7 @@ Tile SingleTile(const graph::Graph& network, const std::vector<Users>& users,
 // memory together; the cost includes rows.
 class Tiles {
  public:
-  // The arguments must outlive it.
+  // The arguments must outlive this object.
   Tiles(const graph::Graph& network, const std::vector<Users>& users, const Subgraph& subgraph);
 
   int64_t Count() const { return count_; }  // as CountTiles
@@ -98,7 +98,7 @@ struct RowTally {
 };
 using RowTallies = std::map<int, RowTally>;  // by tensor that has rows
 
-// Feed it every tile in order.
+// The maxima over tiles. Add every tile in order.
 class TileMaxima {
  public:
   void Add(const Tile& tile);

@@ -12,9 +12,9 @@
 #include "tessera/problem/validator.h"
 #include "tessera/problem/well_formed.h"
 
-// Errors of a planner are errors of derivation: a lifespan that is one step too short gives a valid
-// placement of the wrong problem. So everything that the problem states is derived a second time,
-// and the two are compared:
+// Typical errors of a planner are errors of derivation: a lifespan that is one step too short
+// results in a valid placement of the wrong problem. So everything that the problem states is
+// derived a second time, and the two are compared:
 //
 //     network, profile, partition
 //       --- regions, tiles, residency, trace, sizes ---> what the problem must say --.

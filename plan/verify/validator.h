@@ -60,17 +60,17 @@ class Findings {
   std::vector<Violation> violations_;
 };
 
-// All violations of a plan, judged by its network, its profile and docs/program.md alone; empty if
-// it is correct. Regions, sizes, steps, lifespans, accesses, in-place pairs, latencies, energies,
-// MACs, off-chip bytes, peak bandwidths and the contents of every memory are derived anew, by other
-// methods than those of graph/, encoder/program and search/cost. problem::Validate then checks
-// offsets and modes. Lower bounds, the baseline and bound_by are not recomputed. Stops after `most`
-// violations, and early if a violation makes the derivation impossible. Cost: tiles times
-// operators, plus that of problem::Validate.
+// Returns all violations of a plan, judged by its network, its profile and docs/program.md alone;
+// empty if it is correct. Regions, sizes, steps, lifespans, accesses, in-place pairs, latencies,
+// energies, MACs, off-chip bytes, peak bandwidths and the contents of every memory are derived
+// again, by other methods than those of graph/, encoder/program and search/cost. problem::Validate
+// then checks offsets and modes. Lower bounds, the baseline and bound_by are not recomputed. Stops
+// after `most` violations, and early if a violation makes the derivation impossible. Cost: tiles
+// times operators, plus that of problem::Validate.
 std::vector<Violation> Validate(const Plan& plan, size_t most = 100);
 
-// The same; nullopt if an interruption came and more than this work, in tiles times operators, was
-// left to do: about 50 ms.
+// The same; nullopt if an interruption came while more than kWorkAfterInterruption work was left,
+// in tiles times operators (about 50 ms).
 inline constexpr int64_t kWorkAfterInterruption = 20'000;
 std::optional<std::vector<Violation>> ValidateUnlessInterrupted(const Plan& plan, size_t most,
                                                                 const base::Stop& stop);

@@ -43,7 +43,7 @@ int64_t MacsFor(const graph::Graph& network, const graph::Operator& op, const Bo
   if (op.inputs.empty()) return 0;
   const int64_t terms = VolumeOf(output) * TermsOf(network, op);
   if (op.kind != OperatorKind::kTransposedConv) return terms;
-  // A kernel that moves by a stride over the output meets taps / stride of its taps at each
+  // A kernel that moves by a stride over the output applies taps / stride of its taps at each
   // position on average.
   const int64_t spread = op.window.stride[0] * op.window.stride[1];
   return (terms + spread - 1) / spread;
@@ -89,7 +89,7 @@ void WorkCount::Add(const Tile& tile) {
   }
 }
 
-// Each slice of K is a transfer of its own.
+// Each slice of K is a separate transfer.
 void WorkCount::MoveSlices(int tensor, const Box& need) {
   const size_t axis = k_slices_->along.at(tensor);
   for (int64_t slice = 0; slice < k_slices_->Count() && !IsEmpty(need); ++slice) {

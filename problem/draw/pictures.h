@@ -26,17 +26,16 @@ Window CutWindow(const Problem& problem, const Allocation& allocation, Step lowe
 
 // The buffers of an explanation alone, for display. They are stacked by first fit, largest first.
 // Each has its own alignment or fixed offset and avoids reserved ranges. The height of the stack is
-// not limited, and banks, modes and relations are ignored. Of their accesses only those that the
-// explanation names remain. Steps keep their numbers; there are no modes. Cost: O(k^2) for k
-// buffers.
+// not limited, and banks, modes and relations are ignored. Only the accesses that the explanation
+// names are kept. Steps keep their numbers; there are no modes. Cost: O(k^2) for k buffers.
 Window PileUp(const Problem& problem, const Explanation& explanation);
 
-// The sets of banks that a memory lists, a line for each key: "bank_groups: b0 b1 | b2 b3". Banks
-// without a name have their number.
+// Returns one line for each key under which the memory lists sets of banks: "bank_groups: b0 b1 |
+// b2 b3". A bank without a name is shown by its number.
 std::vector<std::string> DescribeBankSets(const Memory& memory);
 
-// A picture of an allocation as a self-contained SVG document. For each memory it holds a map of
-// time (across) by address (upwards).
+// Returns a picture of an allocation as a self-contained SVG document. For each memory it contains
+// a map of time (across) by address (upwards).
 //
 //     loops        .-- x ------------.
 //               |  +-----+
@@ -47,21 +46,21 @@ std::vector<std::string> DescribeBankSets(const Memory& memory);
 //     modes     |  m0   | m1    |
 //               '----------------------> step
 //
-// memories[0] has `capacity` bytes. Addresses far above the peak are cut off, and the picture says
-// so. The allocation may be invalid but must have the right shape. The problem is well formed.
-// Equal inputs give equal bytes.
+// memories[0] has `capacity` bytes. Addresses far above the peak are cut off, and the picture notes
+// it. The allocation may be invalid but must have the right shape. The problem is well formed.
+// Equal inputs lead to equal bytes.
 std::string WriteSvg(const Problem& problem, const Allocation& allocation, Bytes capacity);
 
-// A picture of a conflict: the stacked buffers of the explanation (PileUp), outlined in red, with
-// the accesses that the explanation names. The part above the capacity is hatched in red. Below the
-// picture stands the text of the explanation.
+// Returns a picture of a conflict: the stacked buffers of the explanation (PileUp), outlined in
+// red, with the accesses that the explanation names. The part above the capacity is hatched in red.
+// The text of the explanation is below the picture.
 std::string WriteCollisionSvg(const Problem& problem, const Explanation& explanation,
                               Bytes capacity);
 
 inline constexpr size_t kTextMapColumns = 100;
 
-// A picture of an allocation for terminals, at most `columns` (40 or more) wide. For each memory
-// that holds buffers it prints rows of addresses by steps, with one letter per buffer.
+// Returns a picture of an allocation for terminals, at most `columns` (40 or more) wide. For each
+// memory that holds buffers it prints rows of addresses by steps, with one letter per buffer.
 //
 //     sram: peak 12 of 16 bytes
 //     bank_groups: lo | hi

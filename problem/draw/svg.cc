@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 4> kModeColours = {"#dfe7f5", "#f7e3c8", 
 
 class Drawing {
  public:
-  // With `captions` this draws a conflict; the captions stand below it.
+  // With `captions` this draws a conflict; the captions are below it.
   Drawing(const Problem& problem, const Allocation& allocation, Bytes capacity,
           std::vector<std::string> captions = {})
       : problem_(problem),

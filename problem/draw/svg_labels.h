@@ -16,20 +16,22 @@ namespace tessera::problem::draw {
 
 inline constexpr double kLetter = 6.2;  // mean advance of the 10 pixel font
 
-// As much of the text as fits into `width`, or nothing if the rest would not be readable.
+// Returns the text, shortened if it does not fit into `width`; empty if fewer than three letters
+// would remain.
 std::string Fit(std::string_view whole, double width);
 
-// The smallest value of 1, 2 or 5 times a power of ten (a power of two for bytes) that makes at
-// most `most` ticks.
+// Returns the smallest distance between ticks that leads to at most `most` of them: 1, 2 or 5 times
+// a power of ten, or a power of two if `binary`.
 int64_t TickOf(int64_t extent, int64_t most, bool binary);
 
-// An address on an axis with ticks `tick` apart. All labels of the axis use one unit.
+// Returns the label of an address on an axis whose ticks are `tick` bytes apart. All labels of the
+// axis use one unit.
 std::string AddressLabel(Bytes address, Bytes tick);
 
-// "a (conv1), weights: 4 bytes at [8, 12), lives [0, 2)"
+// Returns "a (conv1), weights: 4 bytes at [8, 12), lives [0, 2)".
 std::string TooltipOf(const Buffer& buffer, Bytes offset);
 
-// "; bank_groups: b0 b1 | b2 b3", or nothing.
+// Returns "; bank_groups: b0 b1 | b2 b3"; empty if the memory lists no sets.
 std::string BankSetsIn(const Memory& memory);
 
 // The distinct roles in the order of their first appearance. Colours follow this order.

@@ -56,7 +56,7 @@ class CsvReader {
       text_.remove_prefix(kByteOrderMark.size());
   }
 
-  // After Read, of so many buffers.
+  // Call it after Read, with the number of buffers.
   Fallbacks TakeFallbacks(size_t buffers) {
     if (!fallbacks_.empty()) fallbacks_.resize(buffers);
     return std::move(fallbacks_);
@@ -141,7 +141,7 @@ class CsvReader {
     }
   }
 
-  // The name of the column that a name of another tool stands for.
+  // Returns the name of the column that a name of another tool stands for.
   std::string_view NameOf(std::string_view name) const {
     if (name == "buffer" || name == "buffer_id") return kColumnNames[kId];
     if (name == "begin" || name == "start") return kColumnNames[kLower];
@@ -220,7 +220,7 @@ class CsvReader {
       return Refuse(by_column[kGaps], "the gaps leave bytes that live at no step");
     if (!by_column[kFallback].text.empty() && !ReadFallback(by_column[kFallback], known))
       return false;
-    // Each chunk has the place of its line.
+    // The id of each chunk has the place of its line.
     ids_.resize(ids_.size() + problem_.buffers.size() - known - 1, ids_.back());
     return true;
   }
@@ -251,7 +251,7 @@ class CsvReader {
     return true;
   }
 
-  // Of the buffer that its line appended.
+  // Reads the fallback of the buffer that the line appended.
   bool ReadFallback(const Field& field, size_t buffer) {
     Fallback fallback;
     if (!ReadNumber(field, "fallback", 1, fallback.size)) return false;
@@ -343,7 +343,7 @@ class CsvReader {
                   fmt::format("from < to <= {}", size));
   }
 
-  // The number that makes the end of a stated life that of a half-open one.
+  // The number to add to the end of a stated life so that the life is half-open.
   Step Added() const { return lifetimes_ == Lifetimes::kInclusive ? 1 : 0; }
 
   std::string_view text_;

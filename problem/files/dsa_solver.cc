@@ -18,8 +18,8 @@
 #include "tessera/problem/well_formed.h"
 
 // Structured problems of dsa-solver, schema version 1. Pools are memories; a buffer must be allowed
-// in one pool only. Objectives, metadata and the structure of pipelines do not restrict addresses,
-// and are not kept.
+// in one pool only. Objectives, metadata and the structure of pipelines do not restrict addresses
+// and are dropped.
 namespace tessera::problem::files {
 namespace {
 
@@ -98,7 +98,7 @@ class DsaReader {
     problem_.buffers.push_back(std::move(buffer));
   }
 
-  // Lives that touch or overlap are one.
+  // Joins lives that touch or overlap.
   static void Join(std::vector<Lifespan>& lives) {
     std::sort(lives.begin(), lives.end(),
               [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });

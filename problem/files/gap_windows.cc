@@ -11,7 +11,8 @@ namespace tessera::problem::files {
 
 namespace {
 
-// The lives of a byte: the whole life without the gaps whose windows leave it out.
+// Returns the lives of a byte: the whole life without the gaps whose windows do not contain the
+// byte.
 std::vector<Lifespan> LivesOf(Bytes byte, Lifespan whole, const std::vector<WindowedGap>& gaps) {
   std::vector<Lifespan> lives;
   for (const WindowedGap& gap : gaps) {
@@ -70,7 +71,7 @@ std::optional<std::vector<ChunkRun>> FindRuns(const Problem& problem) {
   return runs;
 }
 
-// Whether ids, offsets and alignments are those that AppendWithGaps gives to chunks.
+// Whether ids, offsets and alignments are those that AppendWithGaps sets for chunks.
 bool AreChunks(const Problem& problem, const ChunkRun& run) {
   const Buffer& base = problem.buffers[run.first];
   if (!base.id.ends_with("[0]")) return false;

@@ -18,7 +18,7 @@
 //
 // A buffer with such gaps becomes a composite (docs/problem-format.md): a buffer for each chunk of
 // bytes with equal lives, and kColocate relations from the first to the others. So every engine
-// honours windows that supports composites, and the others refuse them.
+// that supports composites honours windows, and the others refuse them.
 namespace tessera::problem::files {
 
 struct WindowedGap {
@@ -26,9 +26,9 @@ struct WindowedGap {
   AddressRange window;  // the bytes that live in these steps; none if the window is empty
 };
 
-// Appends the buffer, or its chunks, to the problem. Its lifespan is one, from the first to the
-// last step; `gaps` are ascending and disjoint inside it, and windows lie inside the size. False,
-// and nothing is appended, if some byte would never live.
+// Appends the buffer, or its chunks, to the problem. The buffer has one lifespan, from its first to
+// its last step; `gaps` are ascending and disjoint inside it, and windows lie inside the size.
+// Returns false and appends nothing if some byte would never live.
 bool AppendWithGaps(Buffer buffer, const std::vector<WindowedGap>& gaps, Problem& problem);
 
 // The chunks of a composite: consecutive buffers of a problem.
@@ -37,8 +37,8 @@ struct ChunkRun {
   std::vector<Bytes> at;  // of each chunk, from the offset of the first
 };
 
-// The composites of the problem, ascending. nullopt if the problem has relations that they do not
-// explain, or if the living bytes of a composite are not one range at some step.
+// Returns the composites of the problem, ascending. nullopt if the problem has other relations than
+// theirs, or if the living bytes of a composite are not one range at some step.
 std::optional<std::vector<ChunkRun>> FindChunkRuns(const Problem& problem);
 
 // A line of CSV.

@@ -167,7 +167,7 @@ Buffer ReadBuffer(JsonObject& object, const std::vector<Memory>& memories) {
   return buffer;
 }
 
-// Without a memory it is in that of the buffer, without a size as large.
+// Reads a fallback. Its memory and its size default to those of the buffer.
 Fallback ReadFallback(const JsonValue& value, const Buffer& buffer,
                       const std::vector<Memory>& memories) {
   JsonObject object = value.Object();

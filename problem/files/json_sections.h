@@ -72,7 +72,7 @@ std::vector<std::string_view> NamesOf(const std::vector<T>& items) {
   return names;
 }
 
-// The index of the item that `value` names, or gives as an index.
+// Returns the index of the item that `value` refers to by name or by index.
 template <typename T>
 int ReadReference(const base::JsonValue& value, const std::vector<T>& items,
                   std::string_view what) {
@@ -116,27 +116,27 @@ class BufferIndex {
   std::map<std::string, size_t> by_id_;
 };
 
-// The limited counts alone.
+// Writes only the counts that are limited.
 nlohmann::ordered_json PortsToJson(const Ports& ports);
 
-// A requirement in JSON, with the names of `banks`, or their indices if names repeat.
+// Writes a requirement, with the names of `banks`, or their indices if names repeat.
 enum class Defaults : uint8_t { kOmitted, kWritten };
 nlohmann::ordered_json RequirementToJson(const Requirement& wanted, const std::vector<Bank>& banks,
                                          Defaults defaults);
 
-// Lists of banks, in the same way.
+// Writes lists of banks in the same way.
 nlohmann::ordered_json BankSetsToJson(const BankSets& sets, const std::vector<Bank>& banks);
 
-// One rule of a problem in its JSON form, which other documents that contain problems share. The
-// memories and buffers of `problem` are set.
+// Write and read one rule of a problem. Other documents that contain problems use the same form.
+// `problem` must have its memories and buffers.
 nlohmann::ordered_json RuleToJson(const Problem& problem, const Rule& rule);
 Rule ReadRule(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
-// The same for a cost.
+// Reads a cost in the same way.
 Cost ReadCost(const base::JsonValue& value, const Problem& problem, const BufferIndex& buffers);
 
-// The "explanation" of an allocation document, and of other documents that contain one. Sentences
-// are for people and are not read back.
+// Writes the "explanation" of an allocation document or of another document that contains one.
+// Sentences are for people; ReadExplanation ignores them.
 nlohmann::ordered_json ExplanationToJson(const Problem& problem, const Explanation& explanation,
                                          Bytes capacity);
 

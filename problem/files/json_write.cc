@@ -118,7 +118,7 @@ Json ToJson(const Problem& problem, const Buffer& buffer) {
   return json;
 }
 
-// The fields that differ from the buffer.
+// Writes only the fields that differ from the buffer.
 Json ToJson(const Problem& problem, const Buffer& buffer, const Fallback& fallback) {
   Json json = Json::object();
   if (fallback.memory != buffer.memory)

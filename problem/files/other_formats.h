@@ -13,8 +13,8 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/files/problem_files.h"
 
-// Lists of buffers as other tools write them; docs/convert.md describes each. A writer refuses by
-// name what its format cannot state. `file` is used in messages only.
+// Lists of buffers as other tools write them; docs/convert.md describes each. A writer refuses a
+// problem that its format cannot state, and names the reason. `file` is used in messages only.
 namespace tessera::problem::files {
 
 enum class ListFormat : uint8_t {
@@ -36,10 +36,10 @@ base::Expected<ProblemDocument> ReadList(ListFormat format, std::string_view tex
 base::Expected<std::string> WriteList(ListFormat format, const ProblemDocument& document,
                                       Lifetimes lifetimes = Lifetimes::kHalfOpen);
 
-// A line is a step: `alloc ID SIZE [ALIGNMENT]` or `free ID`; blank lines, and lines that begin
-// with
-// '#', are none. A buffer lives from its line up to the line that frees it, or to the end. An id
-// may be used again after it is freed: the buffer is then named "ID#2", "ID#3" and so on.
+// Each line `alloc ID SIZE [ALIGNMENT]` or `free ID` is a step; blank lines and comments, which
+// begin with a '#', are not. A buffer lives from its line up to the line that frees it, or to the
+// end. An id may be used again after it is freed: the new buffer is then named "ID#2", "ID#3" and
+// so on.
 base::Expected<Problem> ReadTrace(std::string_view text, std::string_view file);
 base::Expected<std::string> WriteTrace(const Problem& problem);
 
@@ -49,12 +49,11 @@ base::Expected<std::string> WriteDsaSolver(const Problem& problem);
 base::Expected<Problem> ReadExecutorch(std::string_view text, std::string_view file);
 base::Expected<std::string> WriteExecutorch(const Problem& problem);
 
-// Reading gives every buffer a step of its own, and a relation `separate` to each buffer that it is
-// in conflict with.
+// ReadTvm gives every buffer a different step, and adds a relation `separate` for each conflict.
 base::Expected<Problem> ReadTvm(std::string_view text, std::string_view file);
 base::Expected<std::string> WriteTvm(const Problem& problem);
 
-// Version, subgraph, number of buffers, and the offset of each, or -1 for those without one.
+// Writes version, subgraph, number of buffers, and the offset of each buffer (-1 if it has none).
 base::Expected<std::string> WriteTfliteMicro(const Problem& problem);
 
 // The parts that a conversion must preserve.

@@ -16,9 +16,9 @@
 
 namespace tessera::problem::files {
 
-// How a file states lives. The numbers of a half-open life [a, b) are a and b; so are those of an
-// exclusive one (a, b), which meets exactly the same others. An inclusive life [a, b] is the
-// half-open [a, b + 1).
+// How a file states lives. A half-open life [a, b) and an exclusive life (a, b) are both stated by
+// the numbers a and b, and meet exactly the same other lives. An inclusive life [a, b] is the
+// half-open life [a, b + 1).
 enum class Lifetimes : uint8_t { kHalfOpen, kInclusive, kExclusive };
 inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open", "inclusive",
                                                                     "exclusive"};
@@ -32,36 +32,35 @@ inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open",
 // (default 1), offset (fixed), hint, value, fallback and gaps (half-open parts of [lower, upper) in
 // which the buffer does not live; in `2-4@0:8` its bytes [0, 8) live on, and it is read as a
 // composite of chunks, gap_windows.h). Optional fields may be empty. The names `buffer` and
-// `buffer_id` stand for `id`, `begin` and `start` for `lower`. Lives, and gaps likewise, are
-// half-open unless `lifetimes` says otherwise. Some tools mean the last step by `end` and others
-// the step after it, so `end` stands for `upper` only if `lifetimes` is stated. Numbers are decimal
-// without sign. CRLF, blank lines, blanks around fields, a UTF-8 byte order mark and quoted fields
-// (RFC 4180, within one line) are accepted. Bytes of an id that are not UTF-8 are escaped
-// (base/text.h).
+// `buffer_id` stand for `id`, `begin` and `start` for `lower`. Lives and gaps are half-open unless
+// `lifetimes` states otherwise. Some tools mean the last step by `end` and others the step after
+// it, so `end` stands for `upper` only if `lifetimes` is stated. Numbers are decimal without sign.
+// CRLF, blank lines, blanks around fields, a UTF-8 byte order mark and quoted fields (RFC 4180,
+// within one line) are accepted. Bytes of an id that are not UTF-8 are escaped (base/text.h).
 //
 // The Problem has one memory. CSV states no capacity, so memories[0].capacity is base::kMaxTotal
 // until the caller sets it. Faults carry line and column of the field; `file_name` is used in
-// messages only. `fallbacks` receives the column fallback, the bytes of one in the same memory,
-// which is passed over where it is null. Cost: O(n log n).
+// messages only. `fallbacks` receives the column fallback (bytes in the same memory); if it is
+// null, the column is checked and dropped. Cost: O(n log n).
 base::Expected<Problem> ReadCsv(std::string_view text, std::string_view file_name,
                                 std::optional<Lifetimes> lifetimes = std::nullopt,
                                 Fallbacks* fallbacks = nullptr);
 
-// The same CSV for `problem`, with only those optional columns that some buffer needs. Reading it
-// back gives the same buffers. With an allocation (may be null) the offset column holds its
-// offsets. A problem that CSV cannot represent is refused, and the fault names the reason: several
-// memories, banks, modes, reserved ranges, relations other than those of gaps with windows, loops,
-// accesses, negative steps. Ids are quoted as RFC 4180 requires; control characters in them are
-// escaped. Names, roles and annotations are for people and are left out; so is the capacity.
-// Inclusive lives get the columns `start` and `end`, which MiniMalloc reads so. `fallbacks` may be
-// null; one with a value is refused.
+// Writes `problem` as the same CSV, with only those optional columns that some buffer needs.
+// ReadCsv reads it back to the same buffers. With an allocation (may be null) the offset column
+// holds its offsets. A problem that CSV cannot represent is refused, and the fault names the
+// reason: several memories, banks, modes, reserved ranges, relations other than those of gaps with
+// windows, loops, accesses, negative steps. Ids are quoted as RFC 4180 requires; control characters
+// in them are escaped. Names, roles, annotations and the capacity are left out. Inclusive lives get
+// the columns `start` and `end`, which MiniMalloc reads as inclusive. `fallbacks` may be null; one
+// with a value is refused.
 base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* allocation = nullptr,
                                      Lifetimes lifetimes = Lifetimes::kHalfOpen,
                                      const Fallbacks* fallbacks = nullptr);
 
 // Versioned JSON, read and written without loss; docs/problem-format.md is its reference. Writing
-// is deterministic: equal values give equal bytes. Reading is strict (base/json_reader.h) and never
-// throws; the result is well formed. `file` is used in messages only.
+// is deterministic: equal values lead to equal bytes. Reading is strict (base/json_reader.h) and
+// never throws; the result is well formed. `file` is used in messages only.
 
 // "tessera-problem", version 1.
 struct ProblemDocument {
@@ -72,7 +71,7 @@ struct ProblemDocument {
 
 base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view file);
 
-// JSON if the first character is a brace, else CSV with these lives.
+// Reads JSON if the first character is a brace, else CSV with these lifetimes.
 base::Expected<ProblemDocument> ReadCsvOrJson(std::string_view text, std::string_view file,
                                               std::optional<Lifetimes> lifetimes = std::nullopt);
 
@@ -96,8 +95,8 @@ struct AllocationDocument {
 };
 
 // Offsets refer to buffer ids and modes to names, so `problem` is needed to read them. An
-// allocation that names every buffer and gives every step a mode is read whether or not it is
-// correct; Validate decides that.
+// allocation that states every offset and a mode for every step is read even if it is incorrect;
+// Validate decides that.
 base::Expected<AllocationDocument> ReadAllocation(std::string_view text, std::string_view file,
                                                   const Problem& problem);
 

@@ -54,7 +54,7 @@ std::string Beyond(const Problem& problem, bool states_pairs) {
 
 constexpr base::IntegerRange kMemoryIds = {0, std::numeric_limits<int>::max()};
 
-// What the parts of a buffer are called in one of these formats: ours, then its own.
+// The names of the parts of a buffer: the name here, then the name in one of these formats.
 using Names = std::span<const std::pair<std::string_view, std::string_view>>;
 
 Expected<Problem> Checked(JsonReader& reader, Problem problem, Names names) {
@@ -70,7 +70,7 @@ Expected<Problem> Checked(JsonReader& reader, Problem problem, Names names) {
   return reader.Finish(std::move(problem));
 }
 
-// The number that the format gives the memory: its name if all names are such numbers.
+// The number of each memory in the format: its name if all names are such numbers.
 std::vector<int64_t> NumbersOf(const std::vector<Memory>& memories) {
   std::vector<int64_t> numbers;
   for (const Memory& memory : memories) {

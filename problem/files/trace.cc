@@ -102,7 +102,8 @@ class TraceReader {
     return true;
   }
 
-  // The id, or with the least number that makes it differ from all before.
+  // Returns the id; if it is taken, with the least number that makes it differ from all earlier
+  // names.
   std::string FreeName(const std::string& id) {
     std::string name = id;
     for (int& use = uses_[id]; !names_.insert(name).second;)

@@ -70,7 +70,8 @@ Bytes HeaviestStep(const Problem& problem, Step steps) {
   return heaviest;
 }
 
-// A buffer larger than a bank would decide everything, so its size is limited to the bank.
+// A buffer larger than a bank would decide the Problem at once, so sizes are limited to that of a
+// bank.
 void AddBanks(Problem& problem, const BankedShape& shape) {
   problem::Memory& memory = problem.memories[0];
   const Bytes wanted = HeaviestStep(problem, shape.steps) * (100 + shape.slack_percent) / 100;
@@ -97,8 +98,8 @@ bool Permits(const BankMode& mode, AccessKind kind) {
       [kind](const problem::Permission& permission) { return permission.kind == kind; });
 }
 
-// Whether the buffers that are accessed at `step` find banks of their own in this mode, taken
-// largest first.
+// Whether the buffers that are accessed at `step`, taken largest first, all find space in banks
+// that serve them in this mode.
 bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   struct User {
     Bytes size;
@@ -125,8 +126,8 @@ bool ServesAlone(const Problem& problem, const problem::Mode& mode, Step step) {
   });
 }
 
-// Draws the modes. Where none of them serves a step, one more bank of one mode is opened for all
-// accesses.
+// Draws the modes. As long as no mode serves a step, a random bank of a random mode is opened for
+// all accesses.
 void AddModes(Random& random, Problem& problem, const BankedShape& shape) {
   problem::Memory& memory = problem.memories[0];
   for (int m = 0; m < shape.modes; ++m) {

@@ -96,7 +96,7 @@ Diagnostic Refusal(std::string message, std::string expected = "", std::string h
   return fault;
 }
 
-// A list that no command would read.
+// Refuses an instance that no command would accept.
 Diagnostic IllFormed(const Diagnostic& fault) {
   return Refusal("the list would be no valid one: " + fault.pointer + ": " + fault.message, "",
                  "smaller numbers, such as a smaller capacity");
@@ -131,7 +131,7 @@ std::optional<Diagnostic> FindFault(const CatalogEntry& entry, const Request& re
 }
 
 void ApplyVariations(Problem& problem, const std::vector<Bytes>& solution, const Request& request) {
-  // Each variation draws from a sequence of its own: one more does not change the others.
+  // Each variation draws from a separate random sequence, so one more does not change the others.
   enum Stream : uint64_t { kFixed = 1'000'003, kPenalties, kSeparated, kValues };
   if (request.fixed_ppm > 0 || request.separated > 0)
     problem.memories[0].capacity = TopOf(problem, solution);

@@ -16,7 +16,8 @@
 // All families of instances by name (families.h), with variations (variations.h).
 namespace tessera::problem::generate {
 
-// A number that some families take. Steps and capacity are those of a packing; slack is in percent.
+// A number that some families accept. Steps and capacity are those of a packing; slack is in
+// percent.
 enum class Parameter : uint8_t { kAlive, kSteps, kCapacity, kBanks, kModes, kSlack };
 inline constexpr size_t kParameters = 6;
 
@@ -48,16 +49,17 @@ struct FamilyTraits {
 };
 const std::vector<FamilyTraits>& Families();
 
-// The instance. With fixed offsets or separated buffers, its capacity is the top of the solution
-// that they agree with: the packing of *perfect*, else a first fit in the order of birth. Refuses
-// unknown families, parameters that the family does not take, values out of range, lists that are
-// not well-formed (their totals are too large), and a solution for *banked*, of which none is
-// known.
+// Returns the instance. With fixed offsets or separated buffers, its capacity is the top of the
+// solution that they agree with: the packing of *perfect*, else a first fit in the order of birth.
+// Refuses unknown families, parameters that the family does not have, values out of range,
+// instances that are not well formed (their totals are too large), and fixed offsets or separated
+// buffers for *banked*, for which no solution is known.
 base::Expected<Problem> Generate(const Request& request);
 
-// The variations of `request` for a given problem. Fixed and separated buffers agree with the
-// offsets that all its buffers state, and these are dropped first; its memory is as large as their
-// top. The number of buffers, the family and its parameters are not used.
+// Returns a given problem with the variations of `request`. With fixed offsets or separated
+// buffers, every buffer must state an offset: the stated offsets are the solution that the
+// variations agree with, they are dropped first, and their top becomes the capacity. Ignores the
+// number of buffers, the family and its parameters.
 base::Expected<Problem> Vary(Problem problem, const Request& request);
 
 }  // namespace tessera::problem::generate

@@ -52,8 +52,8 @@ Bytes DrawSize(Random& random) {
   return DrawLogUniform(random, kLeastSize, kMostSize) / kGranularity * kGranularity;
 }
 
-// The longest log-uniform life, if with one birth a step `alive` buffers live on average: the mean
-// of log-uniform lives up to L is (L - 1) / ln L.
+// The longest log-uniform life for which `alive` buffers live on average, with one birth per step:
+// the mean of log-uniform lives up to L is (L - 1) / ln L.
 double LongestLife(double alive) {
   double low = 1.5, high = 1e12;
   for (int i = 0; i < 100; ++i) {
@@ -73,7 +73,7 @@ struct Rectangle {
   Bytes top;
 };
 
-// Cuts one side in two; false when the side is one unit long.
+// Cuts one side in two. Returns false if the side is one unit long.
 bool Cut(Random& random, std::vector<Rectangle>& rectangles, size_t at, bool across_time) {
   Rectangle rest = rectangles[at];
   if (across_time) {
@@ -135,7 +135,8 @@ KnownPacking MakePerfectPacking(const PackingShape& shape, uint64_t seed) {
   Random random(seed);
   std::vector<Rectangle> rectangles = {{0, shape.steps, 0, shape.capacity}};
   while (rectangles.size() < static_cast<size_t>(shape.buffers)) {
-    // The larger of two, so that no tiny pieces arise while large ones are left.
+    // Takes the larger of two random pieces, so that no tiny pieces arise while large ones are
+    // left.
     const auto last = static_cast<int64_t>(rectangles.size()) - 1;
     const auto area = [&](size_t i) {
       return static_cast<Area>(rectangles[i].upper - rectangles[i].lower) *
@@ -186,7 +187,8 @@ Problem MakeBroken(const PackingShape& shape, uint64_t seed) {
 Problem MakeFlat(int buffers, uint64_t seed) {
   static constexpr Bytes kLeastCapacity = 1 << 16;
   static constexpr int kTries = 200;
-  // So that the smallest size, 0.3 times that of an average full step, is at least a byte.
+  // The capacity is large enough that the smallest size, 0.3 times that of an average full step, is
+  // at least a byte.
   const Bytes capacity = std::max<Bytes>(kLeastCapacity, buffers);
   Random random(seed);
   const Step steps = random.Uniform(8, 24);

@@ -8,8 +8,8 @@
 #include "tessera/problem/problem.h"
 
 // Families of allocation instances, drawn from a seed. Benchmarks and tests need any number of
-// problems of known nature. The same arguments give the same Problem on every machine. Each Problem
-// has one memory, and buffers b0, b1, ... of alignment 1.
+// problems of known nature. The same arguments lead to the same Problem on every machine. Each
+// Problem has one memory, and buffers b0, b1, ... of alignment 1.
 namespace tessera::problem::generate {
 
 struct PackingShape {
@@ -23,8 +23,7 @@ struct PackingShape {
 // without a byte to spare. Needs buffers <= steps * capacity.
 Problem MakePerfect(const PackingShape& shape, uint64_t seed);
 
-// The same with the packing that was cut: the offset of each buffer, which the Problem does not
-// state.
+// A perfect packing: the Problem, and the offset of each buffer, which the Problem does not state.
 struct KnownPacking {
   Problem problem;
   std::vector<Bytes> offsets;
@@ -60,7 +59,7 @@ Problem MakeLogUniform(int buffers, double alive, uint64_t seed);
 // load. The capacity holds them all side by side.
 Problem MakeEqual(int buffers, double alive, uint64_t seed);
 
-// *disjoint*: at each step lives one buffer or none. Lives are uniform from 1 to 16 steps, sizes as
+// *disjoint*: at most one buffer lives at each step. Lives are uniform from 1 to 16 steps, sizes as
 // in *log-uniform*. The capacity holds the largest.
 Problem MakeDisjoint(int buffers, uint64_t seed);
 
@@ -78,11 +77,11 @@ struct BankedShape {
   int slack_percent = 10;  // of the capacity over the heaviest step
 };
 
-// *banked*: a chain of operators whose results and constants share a memory of banks
-// (banked_generators.cc). In each mode a bank is read, written, both, or left alone, at random. At
-// each step some mode serves the buffers accessed there, as long as nothing else is placed. Sizes
-// are multiples of 64 bytes and at most a bank; four of five buffers must lie in one bank. Some
-// Problems are feasible, some are not. All numbers of the shape are at least 1.
+// *banked*: a chain of operators whose results and constants share a memory of banks (banked.cc).
+// In each mode a bank allows reads, writes, both or neither, at random. For each step some mode
+// serves the buffers accessed there, as long as nothing else is placed. Sizes are multiples of 64
+// bytes and at most a bank; four of five buffers must lie in one bank. Some Problems are feasible,
+// some are not. All numbers of the shape are at least 1.
 Problem MakeBanked(const BankedShape& shape, uint64_t seed);
 
 }  // namespace tessera::problem::generate

@@ -32,8 +32,8 @@ Bytes LowestGap(const std::vector<PlacedRange>& ranges, Bytes size, Bytes alignm
   return at;
 }
 
-// Draws pairs of buffers that `is_wanted`, until there are `count` or many draws in a row give no
-// new one.
+// Draws pairs of buffers that `is_wanted` accepts, until there are `count` pairs or many draws in a
+// row find no new one.
 std::set<std::pair<int, int>> DrawPairs(const Problem& problem, int count, uint64_t seed,
                                         const std::function<bool(size_t, size_t)>& is_wanted) {
   static constexpr int kMostDraws = 10'000;

@@ -243,7 +243,7 @@ std::string AxiomChecker::FindFlawInBanks(const Axiom& axiom) const {
   return "the relation says nothing about these banks";
 }
 
-// Whether the negation says that both touch one bank or, if the banks must be the same, that only
+// Whether the negation states that both touch one bank or, if the banks must be the same, that only
 // one of them does.
 bool AxiomChecker::BreaksBanks(bool same, int first, int second, const Axiom& axiom) const {
   const size_t banks = facts_.MemoryOf(first).banks.size();

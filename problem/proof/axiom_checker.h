@@ -31,7 +31,7 @@ namespace tessera::problem::proof {
 // of two, so rounding clears only bits in which both agree.
 class Facts {
  public:
-  // Why the numbers cannot be added safely, or nullopt: addresses beyond 2^60.
+  // Returns why the numbers cannot be added safely (addresses beyond 2^60), or nullopt.
   static std::optional<std::string> CheckWellFormed(const Problem& problem, Bytes capacity);
 
   // Requires a well-formed Problem that passes the check above. The Problem must outlive this
@@ -100,11 +100,11 @@ class Assignment {
  public:
   explicit Assignment(const Facts& facts);
 
-  // Why the literal is meaningless for this Problem, or empty. Rounds bounds to multiples of the
-  // buffer's stride.
+  // Returns why the literal is meaningless for this Problem; empty if it is not. Rounds bounds to
+  // multiples of the buffer's stride.
   std::string Understand(ProofLiteral& literal) const;
 
-  // For literals that Understand accepted.
+  // Whether the literal is true, or false, so far. Understand must have accepted it.
   bool IsTrue(const ProofLiteral& literal) const;
   bool IsFalse(const ProofLiteral& literal) const { return IsTrue(~literal); }
 
@@ -204,8 +204,8 @@ class AxiomChecker {
  public:
   explicit AxiomChecker(const Facts& facts);
 
-  // Why the axiom need not hold, in words; empty if it holds. Its literals are those of
-  // Assignment::Understand.
+  // Returns why the axiom need not hold, in words; empty if it holds. Assignment::Understand must
+  // have accepted its literals.
   std::string FindFlaw(const Axiom& axiom) const;
 
  private:

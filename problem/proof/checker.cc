@@ -17,7 +17,7 @@ class Checker {
     ends_.push_back(0);
   }
 
-  // The flaw of the next line, or empty.
+  // Processes the next line. Returns its flaw, or an empty text.
   std::string Take(Line& line) {
     if (line.kind == Line::Kind::kHeader) {
       if (state_ != State::kStart) return "a second header";

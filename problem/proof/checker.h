@@ -24,9 +24,9 @@
 //     use 7                        all of its literals are false: a contradiction, so clause 9
 //                                  holds
 //
-// The checker never searches. It reads each line once, in time linear in its literals. It knows the
+// The checker never searches. It reads each line once, in time linear in its literals. It uses the
 // Problem and no solver, and it shares no code with any solver, so a fault of an engine cannot make
-// it accept. A clause of one literal holds from then on and need not be listed.
+// it accept a wrong proof. A clause of one literal holds from then on and need not be listed.
 namespace tessera::problem::proof {
 
 struct ProofCheck {
@@ -36,9 +36,9 @@ struct ProofCheck {
   size_t clauses = 0;  // proven
 };
 
-// Whether `text` proves that no placement of `problem` exists when memories[0] has `capacity`
-// bytes. The Problem is well formed. Never throws. Cost: linear in the text, except for stacks
-// (axiom_checker.h); memory for the clauses.
+// Checks whether `text` proves that no placement of `problem` exists when memories[0] has
+// `capacity` bytes. The Problem is well formed. Never throws. Cost: linear in the text, except for
+// stacks (axiom_checker.h), and memory for the clauses.
 ProofCheck CheckProof(const Problem& problem, Bytes capacity, std::string_view text);
 
 }  // namespace tessera::problem::proof

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bytes kMostBytes = Bytes{1} << 60;
 
-// The union of the ranges: ascending, without empty ranges, adjacent ones joined.
+// Returns the union of the ranges: ascending, without empty ranges, with adjacent ones joined.
 std::vector<AddressRange> Join(std::vector<AddressRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });

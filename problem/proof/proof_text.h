@@ -121,8 +121,8 @@ void WriteEnd(std::string& text);
 std::string ToString(const ProofLiteral& literal);
 
 // A proof under construction, for engines that find one. It records axioms and clauses as they
-// come. Those that were not needed in the end are left out when the proof is written. Equal axioms
-// are stored once. Memory: 24 bytes per literal.
+// arrive. Write omits those that the proof does not need. Equal axioms are stored once. Memory: 24
+// bytes per literal.
 class Log {
  public:
   // An axiom or clause to apply in a proof of a clause.
@@ -138,7 +138,7 @@ class Log {
   // last one contradicts it. Only the checker verifies this.
   Hint AddClause(std::span<const ProofLiteral> literals, std::span<const Hint> hints);
 
-  // Whether the log is full: about a gigabyte.
+  // Whether the log has reached its limit of about a gigabyte.
   bool Full() const { return literals_.size() > kMostLiterals; }
 
   // The proof without its unneeded parts, or nullopt if the last clause is not empty. Clauses of

@@ -19,7 +19,7 @@ struct Attempt {
   Statistics statistics;
 };
 
-// Searches for proofs of infeasibility in a form that others can check.
+// Searches for proofs of infeasibility in a form that an independent checker can verify.
 class Prover {
  public:
   Prover() = default;

@@ -15,8 +15,8 @@
 #include "call.h"
 #include "module.h"
 
-// Problems, allocations and certificates. Columns of buffers are read where NumPy has them, and
-// offsets are shown where the library has them.
+// Problems, allocations and certificates. Columns of buffers are read from the memory of NumPy, and
+// offsets are shown in the memory of the library, without copies.
 namespace tessera::python {
 
 namespace {
@@ -68,7 +68,7 @@ Problem FromColumns(const py::object& lower, const py::object& upper, const py::
   return ValueOf(Problem::FromColumns(columns, capacity));
 }
 
-// A view of the offsets. The allocation, which is a value that never changes, lives as long.
+// Returns a view of the offsets. It keeps the immutable allocation alive.
 py::array OffsetsOf(const Allocation& allocation) {
   const std::vector<std::int64_t>& offsets = allocation.Offsets();
   py::array view(py::dtype::of<std::int64_t>(), {offsets.size()}, {sizeof(std::int64_t)},

@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <tessera/tessera.h>
 
-// Answers as dictionaries with the names of their fields.
+// Return answers as dictionaries with the names of their fields.
 namespace tessera::python {
 
 pybind11::dict Fields(const AllocateAnswer& answer);

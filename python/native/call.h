@@ -24,7 +24,7 @@ namespace tessera::python {
 
 namespace py = pybind11;
 
-// Raises the exception of tessera.errors for the status of the error.
+// Raises the exception of tessera.errors that belongs to the status of the error.
 [[noreturn]] void Raise(const Error& error);
 
 template <typename T>
@@ -33,8 +33,8 @@ T ValueOf(Result<T> result) {
   return *std::move(result);
 }
 
-// Calls that were cancelled and whose threads have not ended yet. The module holds it, and waits
-// for them before the process ends.
+// Calls that were cancelled and whose threads have not ended yet. The module owns this object, and
+// waits for the threads before the process ends.
 class EndingCalls {
  public:
   EndingCalls() = default;
@@ -51,8 +51,8 @@ class EndingCalls {
   std::vector<std::future<void>> calls_;  // under the interpreter's lock
 };
 
-// Passes lines to the callback of a caller. The first exception that it raises cancels the call,
-// and is kept.
+// Passes lines to the callback of a caller. Keeps the first exception that the callback raises, and
+// cancels the call.
 class Progress {
  public:
   Progress(std::function<void(std::string_view)> tell, Canceller canceller)
@@ -80,15 +80,15 @@ class Progress {
   std::exception_ptr exception_;
 };
 
-// Runs `call(options)`, which takes long, on a thread of its own.
+// Runs `call(options)`, which may take long, on a separate thread.
 //
 //     the caller's thread     waits without the lock | wakes, takes it, asks for signals | waits
 //     the call's thread       searches ............................ polls the canceller ... ends
 //
 // Python handles signals only on its main thread and only with the lock, and a search has neither.
-// So the caller's thread wakes up to ask for them. A signal whose handler raises, such as Ctrl-C,
+// So the caller's thread wakes up to check for them. A signal whose handler raises, such as Ctrl-C,
 // cancels the call, and its exception leaves at once; the call's thread ends a little later. So
-// `call` must own what it uses.
+// `call` must own everything that it uses.
 template <typename Options, typename Call>
 auto Run(Options options, Call call) {
   using Answer = decltype(call(std::as_const(options)));
@@ -123,7 +123,7 @@ auto Run(Options options, Call call) {
   return ValueOf(std::move(**answer));
 }
 
-// Whether an answer was cut off, or one of several.
+// Returns whether an answer, or one of several, was cut off.
 template <typename Answer>
 bool IsStopped(const Answer& answer) {
   return answer.stopped;
@@ -134,12 +134,12 @@ bool IsStopped(const std::vector<Answer>& answers) {
                      [](const Answer& each) { return each.stopped; });
 }
 
-// The same for a call that mostly ends in less time than a thread costs: the caller's thread makes
-// it, with a deadline that no signal notices. What the deadline cut off is made again, by Run. No
-// other answer depends on a deadline.
+// As Run, for a call that usually ends in less time than a thread costs: the caller's thread makes
+// the call, with a deadline so short that a signal can wait. An answer that the deadline cut off is
+// made again by Run. No other answer depends on the deadline.
 template <typename Options, typename Call>
 auto RunShort(const Options& options, Call call, double short_s = 0.01) {
-  if (!options.progress) {  // lines would be told twice
+  if (!options.progress) {  // otherwise lines could be passed on twice
     Options limited = options;
     limited.timeout_s = std::min(options.timeout_s.value_or(short_s), short_s);
     auto answer = [&] {

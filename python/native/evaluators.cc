@@ -38,7 +38,7 @@ py::list EvaluateIn(const Evaluator& evaluator, const Network& network, const Ca
       Run(call, [=](const CallOptions& given) { return evaluator.Evaluate(network, given); }));
 }
 
-// Bounds decide in less than this, and searches take longer.
+// Bounds decide in less time than this, and searches take longer.
 constexpr double kBounds_s = 0.002;
 
 py::list EvaluateAtMostIn(const Evaluator& evaluator, const Network& network, const Limits& limits,

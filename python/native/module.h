@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 
 // The module tessera._native: handles of the library, options, and functions whose answers are
-// dictionaries with the names of the C++ fields. tessera/*.py makes Python classes of them.
+// dictionaries with the names of the C++ fields. tessera/*.py turns them into Python classes.
 namespace tessera::python {
 
 void DefineOptions(pybind11::module_& module);

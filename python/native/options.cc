@@ -31,7 +31,7 @@ void DefineOptions(py::module_& module) {
       .def_readwrite("budget", &SearchOptions::budget)
       .def_readwrite("engine", &SearchOptions::engine)
       .def_readwrite("switched_off", &SearchOptions::switched_off);
-  // `previous` is an argument of its own: the options hold only its address.
+  // `previous` is a separate argument, because the options hold only its address.
   py::class_<PlanOptions, SearchOptions>(module, "PlanOptions")
       .def(py::init<>())
       .def_readwrite("minimize", &PlanOptions::minimize)

@@ -11,15 +11,15 @@
 
 // Arc consistency between banks of buffers and modes of steps.
 //
-//     mode   bank 0   bank 1        buffer 'slot' is written by the dma and read by the pe at step
-//     2: ping   pe       dma           no bank serves both in either mode, so it has no place pong
-//     dma      pe
+//     mode   bank 0   bank 1        Buffer 'slot' is written by the dma and read by the pe at
+//     ping   pe       dma           step 2: no bank serves both in either mode, so the buffer has
+//     pong   dma      pe            no place.
 //
-// Each buffer begins with all banks and each step with all modes. A mode leaves a step if no bank
-// that is left serves some buffer at that step in that mode. A bank leaves a buffer if at some step
-// it serves the buffer in no mode that is left. A buffer without banks proves that no placement
-// exists, because nothing that leaves is part of one. Sizes have no part in it, so one answer is
-// valid for all tiles of a ladder.
+// Each buffer begins with all banks and each step with all modes. A mode is removed from a step if
+// some buffer has no remaining bank that serves it at that step in that mode. A bank is removed
+// from a buffer if at some step it serves the buffer in no remaining mode. No placement uses a
+// removed bank or mode, so a buffer without banks proves that no placement exists. Sizes are not
+// considered, so one answer is valid for all tiles of a ladder.
 //
 // Cost: steps x banks x modes x accesses of each buffer in each round. Each round but the last
 // removes a bank or a mode; two or three rounds are usual.

@@ -9,8 +9,8 @@
 
 namespace tessera::search::allocate {
 
-// Why no placement of any sizes lets banks and modes serve all accesses of the buffers that must
-// lie in banks, or nullopt if this check finds no reason.
+// Returns why no placement, for any sizes, lets banks and modes serve all accesses of the buffers
+// that must lie in banks; nullopt if this check finds no such reason.
 std::optional<std::string> FindUnservedAccess(const problem::Problem& problem);
 
 }  // namespace tessera::search::allocate

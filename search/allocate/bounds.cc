@@ -37,14 +37,15 @@ using problem::RelationKind;
 
 namespace {
 
-// Whether the distance of a colocate relation keeps its buffers apart, with the problem's sizes.
+// Returns whether the distance of a colocate relation keeps its buffers apart, with the sizes of
+// the Problem.
 bool IsDisjoint(const Problem& problem, const Relation& relation) {
   return relation.delta >= problem.buffers[static_cast<size_t>(relation.first)].size ||
          -relation.delta >= problem.buffers[static_cast<size_t>(relation.second)].size;
 }
 
-// Buffers that may share addresses with a buffer of the same step. If sizes are fixed, colocated
-// buffers that are apart share none.
+// Returns for each buffer whether it may share addresses with a buffer of the same step. If sizes
+// are fixed, colocated buffers that are apart share none.
 std::vector<bool> FindOverlapping(const Problem& problem, bool sizes_are_fixed) {
   std::vector<bool> overlapping(problem.buffers.size(), false);
   for (const Relation& relation : problem.relations) {
@@ -101,7 +102,7 @@ class Load {
   std::multiset<Bytes> shared_;
 };
 
-// The buffers that Load::Total counts at one step.
+// Returns the buffers that Load::Total counts at one step.
 std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step step,
                            const std::vector<bool>& overlapping, std::span<const Bytes> sizes) {
   std::vector<int> counted;
@@ -120,7 +121,7 @@ std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step ste
   return counted;
 }
 
-// The least peak that has `load` unreserved bytes below it.
+// Returns the least peak with `load` unreserved bytes below it.
 Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   std::vector<AddressRange> free = {{0, kNoPosition}};
   for (const problem::Reserved& reserved : memory.reserved) Subtract(free, reserved.range);
@@ -131,7 +132,7 @@ Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   return kNoPosition;
 }
 
-// The lowest end that the buffer alone can have with that size.
+// Returns the lowest end that the buffer alone can have with that size.
 Bytes LowestTop(const Problem& problem, const Buffer& buffer, Bytes size) {
   const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
   if (buffer.offset) return *buffer.offset + size;
@@ -190,7 +191,7 @@ struct BoundFinder::Lives {
         births(sections, &SectionRange::first),
         deaths(sections, &SectionRange::last) {}
 
-  // The greatest load, and its step.
+  // Returns the greatest load and its step.
   Bound FindLoad(std::span<const Bytes> sizes) const {
     Bound bound;
     Load load(granularity);
@@ -243,7 +244,7 @@ Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
 
 namespace {
 
-// The lowest top of a composite: the part that reaches highest above the part that lies lowest.
+// Returns the greatest of the lowest tops of composites.
 Bound FindTiedTop(const Problem& problem, int memory) {
   Bound bound;
   if (!HasFixedDistances(problem) || !problem.rules.empty()) return bound;

@@ -16,13 +16,13 @@ namespace tessera::search::allocate {
 // A lower bound of the peak of every allocation of one memory, with its cause.
 struct Bound {
   problem::Bytes bytes = 0;
-  // The step whose load proves it; nullopt if a single buffer or separation does.
+  // The step whose load proves the bound; nullopt if a single buffer or separate buffers prove it.
   std::optional<problem::Step> step;
   // The buffers that need the bytes: pairwise in conflict (at `step`), or the single buffer.
   std::vector<int> buffers;
 };
 
-// Returns the maximum of two bounds. Neither exceeds the true minimum.
+// Returns the greatest of the following lower bounds of the least peak.
 // - The load of every section: the bytes of the buffers that live together, with the padding that
 //   common alignments force between them and the reserved bytes below them. Buffers that may
 //   overlap (exclusive, colocate) do not add up: of those only the largest of a section counts.
@@ -30,18 +30,18 @@ struct Bound {
 // - The lowest top that a group of buffers at fixed distances can have (FindBound alone).
 // - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
 //   its size.
-//
 // - The load of sets of buffers that pairwise live together or are separate; a greedy search finds
 //   some. Only FindBound looks for them, in memories with separate buffers and at most 4 096.
 //
 // Cost: O(n log n) for n lifespans; with separate buffers O(n^2).
 Bound FindBound(const problem::Problem& problem, int memory);
 
-// The same for a problem of which only sizes change. Data that does not depend on sizes is computed
-// once. The problem must outlive this object.
+// Finds bounds as FindBound does, for a Problem of which only sizes change. Computes data that does
+// not depend on sizes once. The Problem must outlive this object.
 class BoundFinder {
  public:
-  // If the sizes are always the problem's own, colocated buffers that are apart add up.
+  // If `sizes_are_fixed`, Find is always called with the sizes of the Problem, and colocated
+  // buffers that are apart add up.
   BoundFinder(const problem::Problem& problem, int memory, bool sizes_are_fixed = false);
   BoundFinder(BoundFinder&&) noexcept;
   BoundFinder& operator=(BoundFinder&&) noexcept;
@@ -59,19 +59,20 @@ class BoundFinder {
   std::unique_ptr<const Lives> lives_;
 };
 
-// "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds 12"
+// Returns a text such as "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds
+// 12".
 std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity);
 
-// The answer of bounds for the whole Problem, whose memories[0] has `capacity` bytes: kInfeasible
-// with the reason if something cannot fit, else kUnknown. lower_bound is that of memories[0],
-// rounded up to a multiple of `granularity`.
+// Applies the bounds to all memories of the Problem, where memories[0] has `capacity` bytes.
+// Returns kInfeasible with the reason if something cannot fit, else kUnknown. lower_bound is that
+// of memories[0], rounded up to a multiple of `granularity`.
 problem::Result RefuteByBounds(const problem::Problem& problem, problem::Bytes capacity,
                                problem::Bytes granularity);
 
-// A number of bytes that divides some optimal peak of memories[0]: the greatest common divisor of
-// its sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every offset
-// down to a multiple of it keeps an allocation valid, unless buffers must be adjacent or touch
-// equal banks; in that case the answer is 1.
+// Returns a number of bytes that divides some optimal peak of memories[0]: the greatest common
+// divisor of its sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every
+// offset down to a multiple of it keeps an allocation valid, unless there are rules, or buffers
+// must be adjacent or touch equal banks; in these cases the result is 1.
 problem::Bytes GranularityOf(const problem::Problem& problem);
 
 }  // namespace tessera::search::allocate

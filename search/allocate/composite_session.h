@@ -23,17 +23,17 @@ class CompositeSession : public PerMemorySession {
   bool SolveMemory(size_t memory, Bytes capacity, const base::Budget& budget,
                    const base::Stop& stop, problem::Result& result) final;
 
-  // Discards what depends on sizes; the following calls are about new composites.
+  // Discards all data that depends on sizes. The following calls are about new composites.
   virtual void Restart(size_t memories) = 0;
 
-  // The bases of a placement within the capacity; nullopt with status and reason if there is no
-  // answer. `units` of the budget are left.
+  // Returns the bases of a placement within the capacity; nullopt, with status and reason in
+  // `result`, if there is none or no answer. `units` of the budget are left.
   virtual std::optional<std::vector<Bytes>> Place(size_t memory, const Composites& composites,
                                                   Bytes capacity, int64_t units,
                                                   const base::Stop& stop,
                                                   problem::Result& result) = 0;
 
-  std::vector<std::optional<Composites>> composites_;  // of the sizes last asked for, by memory
+  std::vector<std::optional<Composites>> composites_;  // by memory, for the current sizes
 };
 
 }  // namespace tessera::search::allocate

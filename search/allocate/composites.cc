@@ -15,12 +15,12 @@
 //
 //     at_i - at_j - size_j  <  d  <  at_i + size_i - at_j          d = base(b) - base(a)
 //
-// For one i, parts of b from the highest to the lowest give these ranges in ascending order, so
-// neighbours that live together with i merge at once: row by row, a tensor is few ranges for each
-// part of another, however many rows it has.
+// For one i, the parts of b from the highest to the lowest yield these ranges in ascending order,
+// so ranges of adjacent parts that live together with i merge immediately. A tensor whose parts are
+// its rows is then only a few ranges for each part of another tensor, however many rows it has.
 //
-// A part of alignment A at distance `at` requires base = -at modulo A. Two such congruences are one
-// or contradict each other (Chinese remainder theorem).
+// A part of alignment A at distance `at` requires base = -at modulo A. Two such congruences are
+// equivalent to one or contradict each other (Chinese remainder theorem).
 namespace tessera::search::allocate {
 
 using problem::Buffer;
@@ -35,7 +35,7 @@ Bytes Modulo(Bytes value, Bytes modulus) {
   return rest < 0 ? rest + modulus : rest;
 }
 
-// a * b modulo `modulus`, for 0 <= a, b < modulus <= 2^61, by doubling.
+// Returns a * b modulo `modulus`, for 0 <= a, b < modulus <= 2^61, by doubling.
 Bytes ProductModulo(Bytes a, Bytes b, Bytes modulus) {
   Bytes product = 0;
   for (; b > 0; b /= 2, a = (a * 2) % modulus) {
@@ -44,7 +44,7 @@ Bytes ProductModulo(Bytes a, Bytes b, Bytes modulus) {
   return product;
 }
 
-// The inverse of a modulo `modulus`, to which it is coprime (extended Euclid).
+// Returns the inverse of `a` modulo `modulus`; they must be coprime (extended Euclid).
 Bytes InverseOf(Bytes a, Bytes modulus) {
   Bytes low = modulus, high = Modulo(a, modulus), before = 0, factor = 1;
   while (high > 0) {
@@ -55,7 +55,7 @@ Bytes InverseOf(Bytes a, Bytes modulus) {
   return Modulo(before, modulus);
 }
 
-// The hull of all lifespans of a composite's parts.
+// Returns the hull of all lifespans of a composite's parts.
 problem::Lifespan HullOf(const Problem& problem, const Composite& composite) {
   problem::Lifespan hull = {std::numeric_limits<problem::Step>::max(),
                             std::numeric_limits<problem::Step>::min()};
@@ -112,7 +112,7 @@ class Composer {
       result_.contradiction = BufferAt(a).id + " and " + BufferAt(b).id + why;
   }
 
-  // Follows relations from each buffer that no group has yet.
+  // Finds the groups: follows relations from each buffer that is in no group yet.
   void FindGroups() {
     std::vector<std::vector<std::pair<int, Bytes>>> tied(problem_.buffers.size());
     for (const Relation& relation : problem_.relations) {
@@ -145,7 +145,7 @@ class Composer {
     }
   }
 
-  // Sorts the parts, and joins what they require of the base.
+  // Sorts the parts and joins their requirements on the base.
   void Arrange(Composite& composite) {
     std::stable_sort(composite.parts.begin(), composite.parts.end(),
                      [](const CompositePart& a, const CompositePart& b) { return a.at < b.at; });
@@ -232,7 +232,7 @@ class Composer {
     }
   }
 
-  // Of base(b) - base(a).
+  // Returns the forbidden values of base(b) - base(a).
   RangeList ForbiddenBetween(int a, int b) {
     const std::vector<CompositePart>& lows = result_.all[static_cast<size_t>(a)].parts;
     const std::vector<CompositePart>& highs = result_.all[static_cast<size_t>(b)].parts;

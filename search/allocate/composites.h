@@ -10,7 +10,7 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// Buffers at fixed distances from each other, as one thing to place.
+// Buffers at fixed distances from each other, placed as one unit.
 //
 // A tensor in off-chip memory is written and read tile by tile. Its chunks live at different times
 // but move together: each is a buffer, and kColocate relations fix their distances. Such a group is
@@ -41,7 +41,8 @@ struct Composite {
   std::optional<Bytes> fixed;  // base, from a fixed offset of a part
   std::optional<Bytes> hint;
 
-  // The least allowed base >= `base`, and the greatest <= `base`, which may be negative.
+  // AlignUp returns the least base >= `base` that the modulus allows; AlignDown returns the
+  // greatest base <= `base`, which may be negative.
   Bytes AlignUp(Bytes base) const;
   Bytes AlignDown(Bytes base) const;
 };
@@ -57,27 +58,31 @@ struct Composites {
   std::vector<std::vector<Neighbour>> neighbours;  // by composite, in both directions
   std::vector<RangeList> blocked;  // by composite: bases at which a part touches a reserved range
   std::string contradiction;       // why no placement exists, in words; empty if none was found
-  bool are_exact = true;  // false: a common multiple of alignments is too large, and is left out
+  bool are_exact = true;  // false: a common multiple of alignments was too large and is ignored
 
-  // Writes the offsets of all parts for these bases, by buffer of the Problem.
+  // Writes the offsets of all parts for the given bases, by buffer of the Problem.
   void CopyTo(const std::vector<Bytes>& bases, std::vector<Bytes>& offsets) const;
+  // Returns the highest end of a composite.
   Bytes PeakOf(const std::vector<Bytes>& bases) const;
 };
 
-// The least value >= `at` outside the ranges, and the greatest <= `at`. Cost: O(log ranges).
+// NextOutside returns the least value >= `at` outside the ranges; LastOutside returns the greatest
+// value <= `at` outside them. Cost: O(log ranges).
 Bytes NextOutside(const RangeList& ranges, Bytes at);
 Bytes LastOutside(const RangeList& ranges, Bytes at);
 
-// Whether kColocate relations hold buffers at distances; those that a single buffer can stand for
-// are contracted before (contraction.h).
+// Returns whether the Problem has a kColocate relation. Contraction (contraction.h) removes those
+// that a single buffer can represent.
 bool HasFixedDistances(const problem::Problem& problem);
 
-// The composites without their neighbours; contradictions between parts that overlap are not
-// looked for. The Problem has no rules.
+// Returns the composites of a memory without their neighbours. Does not look for contradictions
+// between parts that overlap. The Problem must have no rules.
 Composites FindComposites(const problem::Problem& problem, int memory);
 
-// nullopt after a stop. The Problem has no rules, and FindUnsupported (engine_session.h) accepts it
-// with distances. Cost: for two composites that live together, the product of their parts.
+// Returns the composites of a memory with their neighbours; nullopt after a stop. The Problem must
+// have no rules, and FindUnsupported (engine_session.h) must accept it with
+// DistanceSupport::kColocate. Cost: for each pair of composites that live together, the product of
+// their numbers of parts.
 std::optional<Composites> BuildComposites(const problem::Problem& problem, int memory,
                                           const base::Stop& stop);
 

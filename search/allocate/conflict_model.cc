@@ -68,7 +68,7 @@ class ModelBuilder {
       related_.insert({relation.first, relation.second});
   }
 
-  // nullopt after a stop.
+  // Returns nullopt after a stop.
   std::optional<ConflictModel> Build() {
     if (!CheckFixed() || !FindNeighbours() || !FindPositions() || !FindCliques())
       return std::nullopt;
@@ -80,7 +80,7 @@ class ModelBuilder {
   const Buffer& BufferAt(int i) const { return problem_.buffers[static_cast<size_t>(i)]; }
   const Buffer& Movable(int i) const { return BufferAt(model_.buffers[static_cast<size_t>(i)]); }
 
-  // False after a stop, like the next functions.
+  // This and the next functions return false after a stop.
   bool CheckFixed() {
     for (size_t i = 0; i < fixed_.size() && model_.contradiction.empty(); ++i) {
       if (!work_.Continues(static_cast<int64_t>(i) + 1)) return false;
@@ -131,9 +131,9 @@ class ModelBuilder {
     return true;
   }
 
-  // A buffer takes its size rounded up to the common divisor of its own alignment and those of all
-  // its neighbours, because any buffer on top of it starts at a multiple of that. Padding may
-  // extend into a fixed or reserved hole; so it is omitted if there are any.
+  // A buffer takes its size rounded up to the common divisor of its alignment and those of all its
+  // neighbours, because any buffer on top of it starts at a multiple of that divisor. Padding may
+  // extend into a fixed or reserved hole, so it is omitted if there are holes.
   bool FindPositions() {
     const bool holes = !fixed_.empty() || !memory_.reserved.empty();
     std::vector<Bytes> alignments;
@@ -162,7 +162,7 @@ class ModelBuilder {
   }
 
   bool FindCliques() {
-    // Fixed buffers take part, so that those that block a section all live at its step.
+    // Fixed buffers take part, so that the fixed buffers that block a section all live at its step.
     std::vector<int> all = model_.buffers;
     all.insert(all.end(), fixed_.begin(), fixed_.end());
     const Sections sections = FindSections(problem_, all);
@@ -203,8 +203,8 @@ class ModelBuilder {
     return true;
   }
 
-  // Cliques that together hold every member; after a stop some are missing. Without exclusive pairs
-  // the section is the only clique.
+  // Returns cliques that together contain every member; after a stop some are missing. Without
+  // exclusive pairs the section is the only clique.
   std::vector<std::vector<int>> Cover(const std::vector<int>& living) {
     if (living.empty()) return {};
     if (!conflict_.AnySharing()) return {living};
@@ -230,8 +230,8 @@ class ModelBuilder {
     return std::binary_search(list.begin(), list.end(), b);
   }
 
-  // Bytes that no member can use: reserved, or occupied by a fixed buffer that conflicts with all
-  // members.
+  // Returns the bytes that no member can use: they are reserved, or occupied by a fixed buffer that
+  // conflicts with all members.
   std::vector<AddressRange> BlockedFor(const std::vector<int>& clique, problem::Step step) const {
     std::vector<AddressRange> free = {{0, kNoPosition}};
     for (const problem::Reserved& reserved : memory_.reserved) Subtract(free, reserved.range);
@@ -248,8 +248,8 @@ class ModelBuilder {
     return blocked;
   }
 
-  // From the first clique of the first section to the last clique of the last, partners in other
-  // sections included.
+  // Finds the extent of each buffer: from the first clique of its first section to the last clique
+  // of its last section, including those of partners in other sections.
   void FindExtents(const Sections& sections, const std::vector<int>& first_clique) {
     for (size_t i = 0; i < model_.buffers.size(); ++i) {
       const std::vector<SectionRange>& ranges = sections.ranges[i];

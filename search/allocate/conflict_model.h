@@ -15,8 +15,8 @@
 #include "tessera/problem/problem.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// Which buffers conflict, for all engines; and the model of one memory for canonical search and
-// local search. It is built once and does not change during the search.
+// The test whether buffers conflict, for all engines, and the model of one memory for canonical
+// search and local search. A model is built once and does not change during the search.
 namespace tessera::search::allocate {
 
 // A list of lists in one block of memory.
@@ -32,8 +32,8 @@ class CompressedLists {
     }
   }
 
-  // List i has the items from begin[i] up to begin[i + 1]. `begin` ascends from 0 to the number of
-  // items.
+  // List i consists of the items from begin[i] up to begin[i + 1]. `begin` ascends from 0 to the
+  // number of items.
   CompressedLists(std::vector<size_t> begin, std::vector<T> items)
       : begin_(std::move(begin)), items_(std::move(items)) {}
 
@@ -49,8 +49,9 @@ class CompressedLists {
   std::vector<T> items_;
 };
 
-// Which buffers conflict: two of one memory that must not share an address. They live together and
-// are neither exclusive nor colocated, or they are separate. The Problem must outlive this object.
+// Tests whether two buffers conflict: they are in one memory and must not share an address, because
+// they live together and are neither exclusive nor colocated, or because they are separate. The
+// Problem must outlive this object.
 class Conflicts {
  public:
   explicit Conflicts(const problem::Problem& problem);
@@ -65,8 +66,8 @@ class Conflicts {
   std::set<std::pair<int, int>> separate_, sharing_;
 };
 
-// The largest clique that a greedy search finds around `seed`, in the order of the candidates.
-// Members ascend.
+// Returns the clique around `seed` that a greedy search finds when it tries the candidates in
+// order. Members ascend.
 std::vector<int> GrowClique(std::span<const int> candidates, int seed,
                             const std::function<bool(int, int)>& conflict);
 
@@ -94,7 +95,7 @@ struct ConflictModel {
   // Per clique: how far the padding of its topmost buffer may exceed the capacity.
   std::vector<Bytes> overhang;
 
-  // why the fixed offsets exclude every allocation, in words; else empty
+  // Why the fixed offsets exclude every allocation, in words; empty if no reason was found.
   std::string contradiction;
   Bytes fixed_top = 0;  // the highest end of a fixed buffer
 
@@ -102,13 +103,13 @@ struct ConflictModel {
   int CliqueCount() const { return members.Count(); }
 };
 
-// Returns why a model of that memory would be too large, in words, or nullopt. Notes in the stop
-// that work is declined if its memory limit is the cause.
+// Returns a text that says why a model of the memory would be too large, or nullopt. If the cause
+// is the memory limit of the stop, notes in the stop that work is declined.
 std::optional<std::string> FindOversize(const problem::Problem& problem, int memory,
                                         const base::Stop& stop);
 
-// The model of `memory`; nullopt after a stop. FindUnsupported (engine_session.h) must accept the
-// Problem. Cost: O(n^2) and the number of conflicting pairs.
+// Returns the model of `memory`; nullopt after a stop. FindUnsupported (engine_session.h) must
+// accept the Problem. Cost: O(n^2) and the number of conflicting pairs.
 std::optional<ConflictModel> BuildModel(const problem::Problem& problem, int memory,
                                         const base::Stop& stop);
 

@@ -22,9 +22,9 @@
 //     '----------------------> step                '----------------------> step
 //
 // A relation allows the overlap of the two buffers that it names and of no others. So if two
-// members of a group live together and no relation names them, as x and z above if x lived on, no
-// placement exists. An exclusive relation between two groups remains only if no other pair of their
-// members conflicts.
+// members of a group live together and no relation names them, as x and z above if x lived longer,
+// no placement exists. An exclusive relation between two groups remains only if no other pair of
+// their members conflicts.
 namespace tessera::search::allocate {
 
 using problem::Allocation;
@@ -73,7 +73,7 @@ class Contractor {
                        });
   }
 
-  // Whether all groups can be joined, by distances and sizes.
+  // Returns whether all groups can be joined, by distances and sizes.
   bool FindGroups() {
     std::vector<int> root(problem_.buffers.size());
     std::iota(root.begin(), root.end(), 0);
@@ -110,7 +110,8 @@ class Contractor {
     }
   }
 
-  // Adds the group's buffer to the result. False if no single buffer can represent the group.
+  // Adds the group's buffer to the result. Returns false if no single buffer can represent the
+  // group.
   bool JoinMembers(const std::vector<int>& group) {
     Buffer joined = BufferAt(group.front());
     for (size_t i = 1; i < group.size(); ++i) {
@@ -193,8 +194,8 @@ class Contractor {
     }
   }
 
-  // A relation between two members of one group, which share all their bytes and hence all their
-  // banks.
+  // Checks a relation between two members of one group, which share all their bytes and hence all
+  // their banks.
   void CheckInside(const Relation& relation) {
     if (relation.kind == RelationKind::kSeparate)
       Contradict(relation.first, relation.second, "separate");
@@ -224,13 +225,14 @@ class Contractor {
   const Problem& problem_;
   const Ladder* ladder_;
   std::set<Pair> may_overlap_;  // pairs that a relation allows to share bytes
-  // By index in the result; a buffer on its own is a group of one.
+  // By index in the result. A buffer that is not joined is a group of one.
   std::vector<std::vector<int>> groups_;
   Contraction result_;
 };
 
-// Members of one group touch the same banks. The set may be empty if the span allows it; then their
-// banks are disjoint as well. Such Problems need engines that support banks.
+// Returns whether a relation requires different banks of two members of one group. They touch the
+// same banks; only if the span allows an empty set can these be disjoint. Such Problems need
+// engines that support banks.
 bool HasDifferentBanksInside(const Problem& problem, const std::vector<int>& image) {
   return std::any_of(problem.relations.begin(), problem.relations.end(),
                      [&](const Relation& relation) {

@@ -26,14 +26,15 @@ struct Contraction {
 // the contracted Problem are those of the original, offset for offset.
 //
 // Returns nullopt if nothing is colocated, or if some colocation cannot be joined and needs an
-// engine that supports kColocate: another delta, sizes that differ for some candidate, banks that
-// only parts of a group may touch, and rules, which need engines that support all of them. Accesses
-// of a group are joined too, so modes stay correct, but a group counts as one buffer at a port.
-// `ladder` may be null. Cost: O(n + relations * size of the greatest group^2).
+// engine that supports kColocate: a delta other than 0, sizes that differ for some candidate, banks
+// that only some members of a group may touch, or rules, which need engines that support all of
+// them. Accesses of a group are joined too, so modes stay correct, but a group counts as one buffer
+// at a port. `ladder` may be null. Cost: O(n + relations * size of the greatest group^2).
 std::optional<Contraction> ContractColocated(const problem::Problem& problem,
                                              const problem::Ladder* ladder);
 
-// The same placement for the original buffers. Modes are the same in both.
+// Returns the placement of the original buffers for an allocation of the contracted Problem. Modes
+// do not change.
 problem::Allocation Expand(const Contraction& contraction, const problem::Allocation& allocation);
 
 }  // namespace tessera::search::allocate

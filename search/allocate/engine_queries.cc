@@ -40,7 +40,7 @@ using problem::Status;
 
 namespace {
 
-// Takes over the engine's answer if it is cheaper, and its proven bound.
+// Replaces `best` by the engine's answer if that is cheaper, and takes over its proven bound.
 void Take(Result& best, Result found) {
   best.statistics.nodes += found.statistics.nodes;
   best.statistics.conflicts += found.statistics.conflicts;
@@ -66,7 +66,8 @@ problem::Problem WithHints(problem::Problem problem, const problem::Allocation& 
   return problem;
 }
 
-// An error of the program in an engine's answer about a problem of which a placement is known.
+// Returns the fault of an engine's answer about a Problem with a known placement, or nullopt. A
+// fault is an error of the program.
 std::optional<base::Diagnostic> FindFault(const problem::Problem& problem, problem::Bytes capacity,
                                           const Result& found) {
   base::Diagnostic fault;
@@ -116,8 +117,8 @@ using problem::Problem;
 using problem::proof::Attempt;
 using problem::proof::Ground;
 
-// Buffers that together, or alone, need more than the capacity of their memory. The proof has one
-// line.
+// Proves by a bound that buffers together, or one alone, need more than the capacity of their
+// memory. The proof has one line.
 Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   Attempt attempt;
   attempt.reason = "no bound exceeds the capacity";
@@ -137,7 +138,8 @@ Attempt ProveByBound(const Problem& problem, Bytes capacity) {
   return attempt;
 }
 
-// A buffer, or a pair, that cannot satisfy some rule at any position. The proof has one line too.
+// Proves that a buffer, or a pair, cannot satisfy some rule at any position. The proof has one
+// line.
 Attempt ProveByRule(const Problem& problem, Bytes capacity) {
   Attempt attempt;
   attempt.reason = "no rule is broken wherever its buffers lie";

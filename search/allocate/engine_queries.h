@@ -15,20 +15,22 @@
 
 namespace tessera::search::allocate {
 
-// The portfolio as a function of one Problem, one capacity of its memories[0] and one budget, for
-// callers with many queries (search/reasons). Returns kFeasible or kOptimal with a checked
-// allocation, kInfeasible, or any other status of Allocate. An error of an engine becomes kUnknown
-// with the message of the diagnostic as its reason. Engines and stop must outlive the function.
+// Returns the portfolio as a function of one Problem, one capacity of its memories[0] and one
+// budget, for callers with many queries (search/reasons). The function returns kFeasible or
+// kOptimal with a checked allocation, kInfeasible, or any other status of Allocate. An error of an
+// engine becomes kUnknown with the message of the diagnostic as its reason. Engines and stop must
+// outlive the function.
 std::function<problem::Result(const problem::Problem&, problem::Bytes, const base::Budget&)>
 MakeDecider(std::span<const problem::Engine* const> engines, const base::Stop& stop);
 
-// `placed` is an answer of any engine to the problem, with memories[0] of `capacity` bytes.
-// Searches for a cheaper answer (problem/problem.h) with the first engine that minimises costs;
-// capacity and all other constraints still hold. The answer has Result::cost, and least_cost as far
-// as it is proven. Without costs the answer is `placed` itself. If no engine minimises costs, the
-// reason says so. The budget is in the units of that engine.
+// Searches for an answer that costs less than `placed` (problem/problem.h), with the first engine
+// that minimises costs. `placed` must be an answer of any engine to the Problem, with memories[0]
+// of `capacity` bytes; capacity and all other constraints still hold. The result contains
+// Result::cost, and least_cost as far as it is proven. Without costs the result is `placed` itself.
+// If no engine minimises costs, the reason states that. The budget is in the units of that engine.
 //
-// An allocation that fails problem::Validate is an error of the program: then there is no result.
+// An allocation that fails problem::Validate is an error of the program; the function then returns
+// a diagnostic.
 base::Expected<problem::Result> FindCheapest(const problem::Problem& problem,
                                              problem::Result placed, problem::Bytes capacity,
                                              std::span<const problem::Engine* const> engines,
@@ -41,11 +43,11 @@ struct Certification {
   std::string reason;
 };
 
-// Searches for a proof that `problem`, which is well formed, has no placement when memories[0] has
-// `capacity` bytes. Tries the bounds (bounds.h) first, then each prover in order, with `budget` in
-// its own units. The answer "infeasible" of an engine is not evidence: for engines that cannot
-// certify, such as canonical search, another engine supplies the proof. `progress` receives one
-// line for each attempt; it may be empty.
+// Searches for a proof that `problem`, which must be well formed, has no placement when memories[0]
+// has `capacity` bytes. Tries the bounds (bounds.h) first, then each prover in order, each with
+// `budget` in its units. The answer "infeasible" of an engine is not evidence: for engines that
+// cannot certify, such as canonical search, another engine supplies the proof. `progress` receives
+// one line for each attempt; it may be empty.
 Certification Certify(const problem::Problem& problem, problem::Bytes capacity,
                       std::span<const problem::proof::Prover* const> provers,
                       const base::Budget& budget, const base::Stop& stop,

@@ -15,7 +15,8 @@
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
-// Detects Problems that the searches of this module do not support, and describes why.
+// Common parts of the sessions of engines: the check whether an engine supports a Problem, and base
+// classes.
 namespace tessera::search::allocate {
 
 std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
@@ -23,25 +24,26 @@ std::vector<problem::Bytes> SizesOf(const problem::Problem& problem);
 enum class BankSupport { kNone, kWindows };
 enum class DistanceSupport { kNone, kColocate };
 
-// The first requirement of the Problem that a search over offsets alone cannot satisfy, in words,
-// or nullopt. These are rules, modes or ports that restrict some access, relations other than
-// separate and exclusive, and addresses that are too large. Unless windows are supported, also
-// spans and allowed banks that restrict the positions of a buffer. Unless distances are supported,
-// also colocate relations. Requirements that restrict nothing are accepted.
+// Returns a text that names the first requirement of the Problem that a search over offsets alone
+// cannot satisfy, or nullopt. Such requirements are rules, modes or ports that restrict some
+// access, relations other than separate and exclusive, and addresses that are too large. Unless
+// windows are supported, spans and allowed banks that restrict the positions of a buffer are among
+// them. If distances are supported, colocate relations are not. Requirements that restrict nothing
+// are accepted.
 std::optional<std::string> FindUnsupported(const problem::Problem& problem, BankSupport banks,
                                            DistanceSupport distances = DistanceSupport::kNone);
 
-// Adds a reason, if it is not empty, to a list of them in one text.
+// Appends a reason, if it is not empty, to a text that lists reasons.
 void AppendReason(std::string& reasons, const std::string& reason);
 
-// The error in an answer with an allocation, if any: an error of the program, which names the
-// engine.
+// Checks an answer that must contain an allocation. Returns a diagnostic that names the engine if
+// the allocation is missing or invalid, which is an error of the program; else nullopt.
 std::optional<base::Diagnostic> CheckAnswer(std::string_view engine,
                                             const problem::Problem& problem,
                                             problem::Bytes capacity, const problem::Result& result);
 
-// The common base of the sessions of this module. They refuse what their engine cannot answer, and
-// see one Problem: that with the sizes of the requested candidate.
+// The common base of the sessions of this module. It refuses Problems that the engine does not
+// support, and presents one Problem to the engine, with the sizes of the requested candidate.
 class SizedSession : public problem::Session {
  public:
   problem::Result Solve(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
@@ -52,16 +54,16 @@ class SizedSession : public problem::Session {
   SizedSession(std::string_view engine, BankSupport banks, const problem::Problem& problem,
                const problem::Ladder* ladder, DistanceSupport distances = DistanceSupport::kNone);
 
-  // Makes Sized() the Problem of the candidate. False, with status and reason, if there is no
-  // answer to give: the engine does not support the Problem, there is no such candidate, or the
-  // stop came.
+  // Makes Sized() the Problem of the candidate. Returns false, with status and reason in `result`,
+  // if the engine does not support the Problem, the candidate does not exist, or a stop was
+  // requested.
   bool OpenCandidate(size_t candidate, const base::Stop& stop, problem::Result& result);
 
   // The Problem with the sizes of the requested candidate. Not valid before the first Reopen.
   const problem::Problem& Sized() const { return *sized_; }
 
  private:
-  // Discards everything that depends on sizes: Sized() has changed.
+  // Called when Sized() has changed: discards everything that depends on sizes.
   virtual void Reopen() = 0;
   // Fills in the answer for `capacity`. The engine name is already set.
   virtual void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
@@ -86,9 +88,9 @@ class PerMemorySession : public SizedSession {
   void Answer(problem::Bytes capacity, const base::Budget& budget, const base::Stop& stop,
               problem::Result& result) final;
 
-  // Writes the offsets of a memory of this capacity into result.allocation, where fixed ones are in
-  // place. False, with status and reason, if there is no answer. The budget is for all memories;
-  // result.statistics has the work so far.
+  // Writes the offsets of a memory of this capacity into result.allocation, which already contains
+  // the fixed offsets. Returns false, with status and reason in `result`, if there is no answer.
+  // The budget is for all memories; result.statistics contains the work so far.
   virtual bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                            const base::Stop& stop, problem::Result& result) = 0;
 };
@@ -96,10 +98,10 @@ class PerMemorySession : public SizedSession {
 using SessionOpener = std::function<std::unique_ptr<problem::Session>(const problem::Problem&,
                                                                       const problem::Ladder*)>;
 
-// A session for a Problem that may have colocations, of an engine that does not support them.
+// Opens a session of an engine that does not support colocations, for a Problem that may have them.
 // `open` receives the contracted Problem (contraction.h) if there is one, else `problem` itself;
-// answers are expanded. A contradiction among the colocated buffers gives kInfeasible in the name
-// of `engine`.
+// answers are expanded. If the colocated buffers contradict each other, the session answers
+// kInfeasible in the name of `engine`.
 std::unique_ptr<problem::Session> OpenContracted(std::string_view engine,
                                                  const problem::Problem& problem,
                                                  const problem::Ladder* ladder,

@@ -16,9 +16,9 @@
 //        |  .--x--------. | d |
 //        '--'-----------'-'---'--> step
 //
-// The buffers that stay are buffers with fixed offsets, so every engine and every constraint of a
-// Problem takes part, and no code of its own decides what fits. A wider circle than the second is
-// not tried: a search from the beginning costs little more.
+// The buffers that stay get fixed offsets, so all engines and all constraints of a Problem work as
+// usual, and no special code decides what fits. A third try with more buffers would cost little
+// less than a search from the beginning.
 namespace tessera::search::allocate {
 namespace {
 
@@ -26,7 +26,8 @@ using problem::Problem;
 
 constexpr int64_t kNodesPerBuffer = 2;
 
-// Whether a buffer without a former offset lives at some step of the buffer, by sweeping over both.
+// Returns for each buffer whether a buffer without a former offset lives at one of its steps, by a
+// sweep over both.
 std::vector<bool> LivesWithChanged(const Problem& problem,
                                    std::span<const std::optional<problem::Bytes>> former) {
   std::vector<problem::Lifespan> changed;

@@ -14,12 +14,13 @@
 
 namespace tessera::search::allocate {
 
-// Looks for a placement within `capacity` bytes of memories[0] in which most buffers lie where they
-// did: `former` has an offset for each buffer that has not changed. First only the others are
-// placed, then also the buffers that live together with these. nullopt if neither fits within a
-// small budget. The placement, with its peak and without a claim that it is least, was checked.
+// Searches for a placement within `capacity` bytes of memories[0] in which most buffers keep their
+// offsets. `former` contains the offset of each unchanged buffer. The first attempt places only the
+// changed buffers; the second also moves the buffers that live together with them. Returns a
+// checked placement with its peak, which is not claimed to be least; nullopt if both attempts fail
+// within a small budget.
 //
-// Cost: that of an allocation in which most offsets are fixed, twice at most.
+// Cost: at most two allocations in which most offsets are fixed.
 base::Expected<std::optional<problem::Result>> KeepOffsets(
     const problem::Problem& problem, std::span<const std::optional<problem::Bytes>> former,
     problem::Bytes capacity, std::span<const problem::Engine* const> engines,

@@ -22,20 +22,21 @@ constexpr size_t kLanes = 2;
 constexpr size_t kQuick = 2;  // engines used in the opening
 
 constexpr size_t kSmall = 48;  // buffers; up to here a reserve may be the best engine
-// Nodes; Problems decided with less need no reserve and no improver.
+// In nodes. Problems that are decided with less work need no reserve and no improver.
 constexpr int64_t kReserveSlice = 50'000;
 constexpr int64_t kLatePart = 4;  // of a slice: the share of an improver if nothing is found yet
 
 // Quarters of a slice that improvers get on the way down: fewest after another engine succeeded,
-// most after an improver did; each unsuccessful round moves them towards the usual share. The other
-// engines have a slice to themselves, or the rest of two slices if improvers have more.
+// most after an improver succeeded. Each unsuccessful round moves the number towards the usual
+// share. The other engines have a whole slice, or the rest of two slices if improvers have more.
 constexpr int64_t kSmallShare = 1, kUsualShare = 2, kWholeShare = 4, kLargeShare = 7;
 
 constexpr Bytes kLongStrides = 8;  // those longer than this part of the gap
 constexpr Bytes kLongChase = 4,
                 kShortChase = 8;  // parts of the gap: two lanes chase at different depths
 
-// In the engine's own units. An engine that counts conflicts may report nodes as well.
+// Returns the work in the units of the engine. An engine that counts conflicts may report nodes as
+// well.
 int64_t WorkOf(const problem::Statistics& statistics, int64_t cost_of_unit) {
   return cost_of_unit > 1 ? statistics.conflicts : std::max(statistics.nodes, statistics.conflicts);
 }
@@ -84,7 +85,7 @@ LaneReport Lane::Narrow(Gap gap, GapSide side, const Allowance& allowance, const
   const Bytes width = gap.peak - gap.bound;
   const Bytes boundary = width / kLongStrides;
   if (side == GapSide::kShort) {
-    // If only the bound is left below the peak, up and down are the same.
+    // If only the bound is left below the peak, going up and going down are the same.
     RaiseBound(gap, width <= input_.granularity ? allowance.slice : allowance.slice / 2, round);
     Descend(gap, boundary, 0, kShortChase, round);
   } else {
@@ -127,9 +128,9 @@ void Lane::RaiseBound(Gap& gap, int64_t slice, Round& round) {
 }
 
 // Goes down from the peak, in strides that are halved if there is no quick answer, until they are
-// below `least`. The difficulty of one capacity says little about the next, so the slice is divided
-// evenly. A stride that succeeded is repeated; after a refutation, the next stride goes half the
-// way to the refuted capacity.
+// below `least`. The difficulty of one capacity predicts little about the next, so the slice is
+// divided evenly. A stride that succeeded is repeated; after a refutation, the next stride goes
+// half the way to the refuted capacity.
 void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
   int64_t probes = 1;
   for (Bytes shorter = stride / 2; shorter >= std::max(least, input_.granularity); shorter /= 2)
@@ -149,7 +150,7 @@ void Lane::LowerPeak(Gap& gap, Bytes stride, Bytes least, Round& round) {
 }
 
 // Goes down with the improvers, by one of `parts` parts of the gap at a time. Such an engine
-// continues its work at the next capacity, so it is asked about one capacity until it succeeds.
+// continues its work at the next capacity, so it works on one capacity until it succeeds.
 void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].improver) continue;
@@ -164,7 +165,7 @@ void Lane::Chase(Gap& gap, Bytes parts, Round& round) {
   }
 }
 
-// Narrows the gap by an answer. False if the answer is inconclusive.
+// Narrows the gap by an answer. Returns false if the answer is inconclusive.
 bool Lane::Absorb(Result result, Bytes capacity, Gap& gap, Round& round) const {
   LaneReport& report = round.report;
   if (result.allocation) {
@@ -210,7 +211,7 @@ Result Lane::Probe(Bytes capacity, int64_t slice, bool descending, Round& round)
   return answer;
 }
 
-// An engine that runs out of memory is not asked again; others may need less.
+// An engine that runs out of memory is not used again; others may need less.
 Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop& stop) {
   const problem::Engine& engine = *slots_[slot].engine;
   State& state = states_[slot];
@@ -227,7 +228,7 @@ Result Lane::Solve(size_t slot, Bytes capacity, int64_t units, const base::Stop&
   return result;
 }
 
-// The turn of one engine: its answer is checked, reported, and charged.
+// Runs the turn of one engine: checks, reports and charges its answer.
 Result Lane::Ask(size_t slot, Bytes capacity, int64_t units, Round& round) {
   const problem::Engine& engine = *slots_[slot].engine;
   State& state = states_[slot];

@@ -33,7 +33,7 @@ struct Gap {
   problem::Bytes peak;
 };
 
-// The part of the work of closing a gap.
+// The part of a gap's work that a lane does.
 enum class GapSide : uint8_t {
   kWhole,  // down from the peak in strides; the first stride goes once directly to the bound
   kLong,   // the long strides only
@@ -68,17 +68,17 @@ struct LaneReport {
   std::optional<base::Diagnostic> fault;  // an engine returned an invalid allocation
 };
 
-// Engines that take turns, each with a session of its own: one strand of the work of a portfolio. A
-// lane depends on the calls only, never on other lanes or the clock, except for a stop.
+// Engines that take turns, each with a separate session: one strand of the work of a portfolio. The
+// results of a lane depend only on the calls, never on other lanes or the clock, except for a stop.
 class Lane {
  public:
   struct EngineSlot {
     const problem::Engine* engine;
     int64_t cost_of_unit;  // nodes or kNodesPerConflict; a guess until the engine's first long turn
     bool reserve = false;  // used if all engines before it refuse, or if the Problem is small
-    // Used only on the way down from a peak; otherwise it belongs to another lane.
+    // Used only on the way down from a peak; for all other work another lane has this engine.
     bool auxiliary = false;
-    // Refutes nothing: lowers a known peak, and is called late if there is none.
+    // An engine that refutes nothing. It lowers a known peak, and is called late if there is none.
     bool improver = false;
   };
   static constexpr int64_t kNodesPerConflict = 128;
@@ -88,15 +88,15 @@ class Lane {
   // Discards everything that was learned.
   void Reopen();
 
-  // Whether some engine that is not only an auxiliary engine may still support the Problem. If not,
-  // Refusals() says why.
+  // Returns whether some engine that is not auxiliary may still support the Problem. If not,
+  // Refusals() returns the reasons.
   bool Works() const;
   const std::string& Refusals() const { return refusals_; }
 
-  // Whether some engine refused because of a lack of memory, rather than because of the Problem.
+  // Returns whether some engine refused for lack of memory rather than because of the Problem.
   bool LacksMemory() const;
 
-  // Whether everything fits into `capacity`.
+  // Decides whether everything fits into `capacity`.
   LaneReport Decide(problem::Bytes capacity, const Allowance& allowance, const base::Stop& stop);
   // Closes the gap, or this lane's part of that work.
   LaneReport Narrow(Gap gap, GapSide side, const Allowance& allowance, const base::Stop& stop);
@@ -136,8 +136,8 @@ class Lane {
   bool CallsReserve(int64_t slice) const;
   LaneProblem input_;
   std::vector<EngineSlot> slots_;
-  // Whether some offsets are fixed. Trees of decisions then go wrong early, and improvers, which
-  // move buffers around the fixed ones, are asked from the beginning.
+  // Whether some offsets are fixed. Tree searches then tend to make wrong decisions early, so
+  // improvers, which move buffers around the fixed ones, take part from the beginning.
   bool is_pinned_;
   std::vector<State> states_;     // parallel to slots_
   std::string refusals_;          // of the engines that refused so far
@@ -145,9 +145,10 @@ class Lane {
   int64_t improver_share_ = 0;    // of a slice, in quarters: for the next descent
 };
 
-// Among the engines that can refute, the first two share lane 0. The third has lane 1 alone, except
-// that the second helps it to go down from a peak. The others are reserves. Engines that refute
-// nothing join both lanes on the way down. With one or two engines that refute there is one lane.
+// Distributes engines over lanes. Among the engines that can refute, the first two share lane 0.
+// The third has lane 1 alone, except that the second helps it on the way down from a peak. The
+// others are reserves. Engines that refute nothing join both lanes on the way down. With at most
+// two engines that refute there is one lane.
 std::vector<std::vector<Lane::EngineSlot>> SlotEngines(
     std::span<const problem::Engine* const> engines);
 

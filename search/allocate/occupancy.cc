@@ -230,7 +230,7 @@ class GapCursor {
       tracks_.push_back({list->data(), list->data() + list->size(), 0});
   }
 
-  // The least free position at or above `from`. `from` must not decrease between calls.
+  // Returns the least free position at or above `from`, which must not decrease between calls.
   Bytes Next(const Positions& positions, Bytes from) {
     Bytes position = positions.AtLeast(from);
     for (bool moved = true; moved && position < kNoPosition;) {
@@ -245,7 +245,7 @@ class GapCursor {
     return position;
   }
 
-  // The free bytes around the position last returned.
+  // Returns the free bytes around the last returned position.
   AddressRange Gap() const {
     AddressRange gap{0, kNoPosition};
     for (const Track& track : tracks_) {

@@ -9,7 +9,8 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/problem.h"
 
-// Time, divided at every event and reduced to the relevant sections.
+// The steps of a Problem, divided into sections at every birth and death and reduced to the maximal
+// sections.
 //
 //     a  |-------|                      Steps between two adjacent births or deaths are equal:
 //     b      |-----------|              they are one section. A section whose buffers all live
@@ -37,10 +38,11 @@ struct Sections {
   int Count() const { return static_cast<int>(steps.size()); }
 };
 
-// The maximal sections of the buffers with the given indices. Cost: O(n log n) for n lifespans.
+// Returns the maximal sections of the buffers with the given indices. Cost: O(n log n) for n
+// lifespans.
 Sections FindSections(const problem::Problem& problem, std::span<const int> buffers);
 
-// Indices of the buffers that live in `memory`, ascending.
+// Returns the indices of the buffers that live in `memory`, ascending.
 std::vector<int> BuffersOf(const problem::Problem& problem, int memory);
 
 using problem::AddressRange;
@@ -59,11 +61,11 @@ class Positions {
   // `windows` are ascending, disjoint and do not touch. The last may extend to kNoPosition.
   Positions(std::vector<AddressRange> windows, Bytes alignment, Bytes size);
 
-  // The least position >= offset, or kNoPosition. offset <= kNoPosition + any size. Cost: O(log
-  // windows).
+  // Returns the least position >= `offset`, or kNoPosition. `offset` must be at most kNoPosition
+  // plus some size. Cost: O(log windows).
   Bytes AtLeast(Bytes offset) const { return plain_ ? (offset < 0 ? 0 : offset) : Search(offset); }
 
-  // The greatest position < offset, or -1.
+  // Returns the greatest position < `offset`, or -1.
   Bytes Below(Bytes offset) const {
     return plain_ ? (offset < 0 ? -1 : offset - 1) : SearchBelow(offset);
   }
@@ -80,17 +82,17 @@ class Positions {
   bool plain_;  // every offset >= 0 is valid
 };
 
-// The windows that the memory, its reserved ranges, and the buffer's span and allowed banks permit.
-// Capacity is not considered.
+// Returns the windows that the memory, its reserved ranges, and the buffer's span and allowed banks
+// permit. Ignores the capacity.
 std::vector<AddressRange> WindowsOf(const problem::Problem& problem, const problem::Buffer& buffer);
 
 // Removes `hole` from the windows.
 void Subtract(std::vector<AddressRange>& windows, AddressRange hole);
 
-// Removes all the holes from the windows, which ascend. Cost: O(windows + holes log holes).
+// Removes all `holes` from the windows, which ascend. Cost: O(windows + holes log holes).
 void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes);
 
-// Ascending, disjoint, not touching.
+// Ranges that are ascending, disjoint and do not touch.
 using RangeList = std::vector<AddressRange>;
 
 // Adds a range, and merges the ranges that it touches. Cost: O(log n) for the search, plus the
@@ -136,11 +138,11 @@ enum class Fit : uint8_t {
   kBest,   // the free position in the smallest gap; the lowest of equal ones
 };
 
-// A position that touches no range of the lists, or kNoPosition. Galloping cursors give the cost
-// O(ranges passed * log).
+// Returns a position at which the buffer touches no range of the lists, or kNoPosition. Cost:
+// O(ranges passed * log), by galloping cursors.
 Bytes FindFit(const Positions& positions, const std::vector<const RangeList*>& taken, Fit fit);
 
-// Whether no list touches the range.
+// Returns whether no list touches the range.
 bool IsFree(const std::vector<const RangeList*>& taken, AddressRange range);
 
 }  // namespace tessera::search::allocate

@@ -26,7 +26,7 @@ const problem::Engine* FindPeakEngine(std::span<const problem::Engine* const> en
 PeakSearch::PeakSearch(const LaneProblem& input, const problem::Engine& engine)
     : input_(input), engine_(engine), sessions_(engine.Strands()) {}
 
-// False if there is no memory for the strand.
+// Returns false if memory for the strand is exhausted.
 bool PeakSearch::Ask(size_t strand, const Question& question, int64_t units, const base::Stop& stop,
                      Result& result) {
   try {

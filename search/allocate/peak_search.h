@@ -16,16 +16,16 @@
 
 namespace tessera::search::allocate {
 
-// From this number of buffers on, an engine that lowers peaks takes part.
+// The least number of buffers for which an engine that lowers peaks takes part.
 inline constexpr size_t kManyBuffers = 600;
 
-// The first engine that lowers peaks, if it is to be used for a memory with that number of buffers;
-// nullptr otherwise.
+// Returns the first engine that lowers peaks if it should be used for a memory with that number of
+// buffers, else nullptr. An engine that is the only one is always used.
 const problem::Engine* FindPeakEngine(std::span<const problem::Engine* const> engines,
                                       size_t buffers);
 
-// The sessions of one engine that lowers peaks (problem/engine.h), as strands that work side by
-// side and exchange the best allocation after each round:
+// The sessions of one engine that lowers peaks (problem/engine.h). They are strands that work
+// concurrently and exchange the best allocation after each round:
 //
 //     strand 0 |--|-----|--------|             A round is a counted amount of work of each strand,
 //     strand 1 |--|-----|--------|             so the result depends on no thread and no clock.
@@ -41,16 +41,17 @@ class PeakSearch {
     std::optional<problem::Bytes> known_peak = std::nullopt;
   };
 
-  // `input` must outlive this object. The engine has strands.
+  // `input` and `engine` must outlive this object. The engine must have strands.
   PeakSearch(const LaneProblem& input, const problem::Engine& engine);
 
-  // A strand uses `allowance.slice` units of the engine, and all together at most
-  // `allowance.units`. The verdict is kFeasible with the best allocation of this object so far,
-  // which is not validated; kUnknown; or kUnsupported. It is conclusive at the target.
+  // Runs one round. Each strand uses at most `allowance.slice` units of the engine, and all strands
+  // together at most `allowance.units`. The verdict is kFeasible with the best allocation of this
+  // object so far, which is not validated; or kUnknown; or kUnsupported. The report is conclusive
+  // if the target is met.
   LaneReport Run(const Question& question, const Allowance& allowance, int threads,
                  const base::Stop& stop);
 
-  // Whether the engine may still help. If not, Refusal() says why.
+  // Returns whether the engine may still help. If not, Refusal() returns the reason.
   bool Works() const { return refusal_.empty(); }
   const std::string& Refusal() const { return refusal_; }
   bool LacksMemory() const { return lacks_memory_; }
@@ -62,7 +63,7 @@ class PeakSearch {
 
   const LaneProblem& input_;
   const problem::Engine& engine_;
-  std::vector<std::unique_ptr<problem::Session>> sessions_;  // by strand; made when first asked
+  std::vector<std::unique_ptr<problem::Session>> sessions_;  // by strand; made at the first use
   std::optional<problem::Result> best_;
   std::string refusal_;
   bool lacks_memory_ = false;

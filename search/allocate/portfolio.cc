@@ -29,9 +29,9 @@
 //     round 1    lane 1 |lazy|               lane 0 |canonical|
 //     round 2    lane 1 |-- lazy --|         lane 0 |-- canonical --|       slices grow by half
 //
-// To decide, every lane gets the same query, and the first conclusive lane gives the answer. To
+// To decide, every lane gets the same query, and the first conclusive lane provides the answer. To
 // minimise, lane 0 goes down from the peak in long strides, the first of them to the bound itself.
-// Lane 1 raises the bound, and lets lane 0's best engine go down in short strides there:
+// Lane 1 raises the bound, and then lets lane 0's best engine go down in short strides:
 //
 //     0 ............ bound ============= probe === peak ............ capacity
 //       impossible     ^ both            ^ both     found
@@ -39,16 +39,16 @@
 // Lanes exchange results only at the end of a round, at a counted amount of work. So the answer
 // depends on no thread and no clock: with one thread the lanes of a round run one after the other,
 // with two in parallel. A conclusive lane ends the later lanes of its round; their work is
-// discarded, finished or not. Slices are counted in nodes, and a conflict as the number of nodes
+// discarded, finished or not. Slices are counted in nodes; a conflict counts as the number of nodes
 // that take the same time, so that no lane waits long for another. Slices grow, so that no engine
 // costs more than a small multiple of what the best one alone would have needed. They grow slowly,
-// so that the last round, in which one lane may run in vain or not at all, is a small part of the
-// whole: a second thread cannot make up for that part.
+// so that the last round is a small part of the whole: one of its lanes may run in vain or not at
+// all, so a second thread does not speed it up.
 //
 // Engines that refute nothing (improvers) lower the peak in both lanes, after the others have gone
 // down as far as they could. They get a fraction of the time at first, and most of it once an
-// improver was the last to lower the peak. The better kind of engine depends on the Problem, and
-// seldom changes during the search.
+// improver was the last engine to lower the peak. The better kind of engine depends on the Problem
+// and seldom changes during the search.
 //
 // The search ends when bound and peak meet, at the user's limits, or when every engine gave up
 // without using its slice, because more work would not help.
@@ -149,11 +149,11 @@ class Portfolio {
   using Reports = std::vector<LaneReport>;
   using Task = LaneReport (Portfolio::*)(size_t lane, const Allowance&, const base::Stop&);
 
-  // The Problem for the computation of bounds.
+  // Returns the Problem for the computation of bounds.
   const Problem& Bounded() const { return folded_at_candidate_ ? *folded_at_candidate_ : sized_; }
 
-  // Runs rounds of the peak engine alone, until it met its target or a limit comes. Without an
-  // answer for want of support or memory, the lanes decide.
+  // Runs rounds of the peak engine alone, until it meets its target or a limit. If it has no answer
+  // because it lacks support or memory, the lanes decide.
   Result SearchPeaks(bool minimize) {
     Result open;
     for (int64_t slice = 1;; slice = std::max(first_slice_, Longer(slice))) {
@@ -166,14 +166,14 @@ class Portfolio {
     return open;
   }
 
-  // Its units take less time than a node of an engine that considers a whole memory of many
-  // buffers.
+  // A unit of the peak engine takes less time than a node of an engine that considers a whole
+  // memory of many buffers.
   int64_t PeakSlice(int64_t slice) const {
     const auto ratio = static_cast<int64_t>(sized_.buffers.size() / kManyBuffers);
     return slice * std::clamp<int64_t>(ratio, 1, kPeakUnits);
   }
 
-  // A round of the peak engine. The answer is not validated yet.
+  // Runs a round of the peak engine. The answer is not validated yet.
   Result LowerPeak(int64_t slice, Bytes target) {
     PeakSearch::Question question{target, room_.capacity};
     if (best_.allocation) question.known = &*best_.allocation, question.known_peak = best_.peak;
@@ -262,7 +262,7 @@ class Portfolio {
     return lanes_[lane].Narrow({bound_, *best_.peak}, side, allowance, stop);
   }
 
-  // The reports of the lanes up to the first conclusive one.
+  // Returns the reports of the lanes up to the first conclusive one.
   Reports RunRound(const std::vector<size_t>& lanes, int64_t slice, Task task) {
     const auto allowance = [&](size_t i) {
       const auto count = static_cast<int64_t>(lanes.size());
@@ -305,7 +305,8 @@ class Portfolio {
                        [](const Lane& lane) { return lane.LacksMemory(); });
   }
 
-  // A peak that ends the search. No overflow: addresses end at 2^61.
+  // Returns the greatest peak that ends the search. It does not overflow, because addresses end at
+  // 2^61.
   Bytes LowEnough() const {
     constexpr Bytes kMillion = 1'000'000;
     return bound_ + bound_ / kMillion * options_.gap_ppm +

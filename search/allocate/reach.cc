@@ -14,25 +14,26 @@
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"
 
-// The idea. Plain buffers fit where they are stacked one above the other. With relations and rules
-// the stack may break one of them, so a placement is shortened instead. Take any placement, and a
-// gap in it: addresses that no buffer takes at any step, above all reserved ranges, banks, fixed
-// buffers and beginnings of windows.
+// Plain buffers fit if they are stacked one above another. A stack may break relations and rules,
+// so with these a placement is shortened instead. Take any placement, and a gap in it: addresses
+// that no buffer uses at any step, above all reserved ranges, banks, fixed buffers and begins of
+// windows.
 //
 //     |#### landmarks ####|..gap..|##a##|......gap......|##b##|.gap.|##c##|
 //     |#### landmarks ####|##a##|.|##b##|##c##|             gaps of less than a step are left
 //
-// All above a gap moves down by a multiple of the *step*, a common multiple of all alignments,
-// boundaries and moduli. That breaks no rule about one address or about addresses modulo a number.
-// A pair at a fixed distance, or a buffer and its guard, may span a gap, which then keeps its
-// length; but these gaps together are no longer than all distances and guards. Every other gap
-// becomes shorter than a step, and there is one at most below each buffer. So the top is at most
+// Everything above a gap moves down by a multiple of the *step*, a common multiple of all
+// alignments, boundaries and moduli. That breaks no rule about one address or about addresses
+// modulo a number. A pair at a fixed distance, or a buffer and its guard, may span a gap, which
+// then keeps its length; but these gaps together are no longer than all distances and guards. Every
+// other gap becomes shorter than a step, and there is at most one below each buffer. So the top is
+// at most
 //
 //     landmarks + sizes + distances + guards + step * buffers
 //
-// Where distances of several pairs must be equal, one gap cannot be shortened alone. Where they
-// speak of bits, the step would have to be a power of two above them. For both the same sum, with
-// each distance twice, is a guess. Sums saturate at 2^62. Cost: linear.
+// If distances of several pairs must be equal, one gap cannot be shortened alone. If a rule is
+// about bits of addresses, the step would have to be a power of two above them. For both, the same
+// sum with each distance counted twice is a guess. Sums saturate at 2^62. Cost: linear.
 namespace tessera::search::allocate {
 
 using problem::Buffer;
@@ -66,9 +67,9 @@ bool ReachesTooFar(const Problem& problem, std::span<const Bytes> sizes) {
 
 namespace {
 
-// The top of memories[0] if its buffers are stacked in their order above all fixed buffers and
-// reserved ranges, as if all lived together. nullopt if rules, relations or banks restrict them, or
-// the top has no position.
+// Returns the top of memories[0] if its buffers are stacked in their order above all fixed buffers
+// and reserved ranges, as if all lived together; nullopt if rules, relations or banks restrict
+// them, or if the top is too high.
 std::optional<Bytes> StackedTop(const Problem& problem) {
   const problem::Memory& memory = problem.memories[0];
   const bool may_stack = problem.rules.empty() && problem.relations.empty() &&

@@ -13,12 +13,12 @@
 
 namespace tessera::search::allocate {
 
-// Sums the work of the engines of a portfolio, and tells the user about each turn.
+// Adds up the work of the engines of a portfolio, and reports each turn to the user.
 class RunLog {
  public:
   explicit RunLog(const std::function<void(std::string_view)>& progress) : progress_(progress) {}
 
-  // Counts a run, and reports it with the bound that is known then.
+  // Counts a run, and reports it with the current bound.
   void Add(const EngineRun& run, problem::Bytes bound);
 
   // Reports the work of each engine.
@@ -32,7 +32,7 @@ class RunLog {
   std::map<std::string, problem::Statistics> by_engine_;
 };
 
-// Why the search ended before the least peak was proven.
+// Returns why the search ended before the least peak was proven.
 std::string_view WhyUnproven(const base::Stop& stop, bool budget_is_spent, bool lacks_memory);
 
 }  // namespace tessera::search::allocate

@@ -53,8 +53,8 @@ class StackSearch {
  private:
   static constexpr size_t kAbsent = static_cast<size_t>(-1);
 
-  // Which buffers conflict: those that meet in a sweep over the lifespans, unless they may share
-  // addresses, and those that relations separate.
+  // Finds which buffers conflict: those that meet in a sweep over the lifespans, unless they may
+  // share addresses, and those that relations separate.
   void Connect(const Problem& problem, const Conflicts& conflicts) {
     std::vector<std::pair<problem::Lifespan, size_t>> lives;
     for (size_t i = 0; i < buffers_.size(); ++i) {

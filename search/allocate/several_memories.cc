@@ -10,14 +10,14 @@
 
 #include "tessera/problem/validator.h"
 
-// Relations and costs hold between buffers of one memory, and modes are those of one memory. So
-// memories are independent unless a rule relates buffers of several, and then:
+// Relations and costs concern buffers of one memory, and modes belong to one memory. So memories
+// are independent unless a rule relates buffers of several. If they are independent:
 //
 //     least sum of peaks = sum of least peaks         whatever the (positive) weights
 //
-// Each memory is a Problem of its own. What is proven of each holds for the whole, and so does the
-// bound of the objective. Cost: that of the single Problems. A schedule of modes is extended to the
-// steps of the whole: staying in a mode is always allowed.
+// Each memory is a separate Problem. Proofs about each memory are valid for the whole, and so is
+// the bound of the objective. The cost is that of the single Problems. A schedule of modes is
+// extended to the steps of the whole, because staying in a mode is always allowed.
 namespace tessera::search::allocate {
 
 using problem::Bytes;
@@ -27,7 +27,7 @@ using problem::Status;
 
 namespace {
 
-// By buffer of the whole: its number in its memory.
+// Returns for each buffer of the whole its number in its memory.
 std::vector<int> NumbersInMemories(const Problem& problem) {
   std::vector<int> next(problem.memories.size());
   std::vector<int> numbers;
@@ -41,8 +41,8 @@ int MemoryOf(const Problem& problem, int buffer) {
   return problem.buffers[static_cast<size_t>(buffer)].memory;
 }
 
-// The first rule that is about buffers of several memories at once. Pairs may depend on each other
-// (common_delta).
+// Returns the first rule that relates buffers of several memories, or null. Pairs may depend on
+// each other (common_delta).
 const problem::Rule* FindRuleAcross(const Problem& problem) {
   for (const problem::Rule& rule : problem.rules) {
     std::vector<int> together = problem::IsOnSet(rule) ? rule.buffers : std::vector<int>();
@@ -55,7 +55,7 @@ const problem::Rule* FindRuleAcross(const Problem& problem) {
   return nullptr;
 }
 
-// One memory without a placement leaves the whole without one, so the worse status counts.
+// If one memory has no placement, the whole has none, so the worse status counts.
 Status WorseOf(Status a, Status b) {
   constexpr std::array kWorstFirst = {Status::kInvalid, Status::kInfeasible, Status::kUnsupported,
                                       Status::kUnknown, Status::kFeasible};
@@ -74,7 +74,7 @@ class Join {
   void Add(int memory, Result result) {
     Result& all = joined_.result;
     const std::string& name = problem_.memories[static_cast<size_t>(memory)].name;
-    // Where any placement will do, one that is not the lowest is as good.
+    // If the memory has no weight, a placement need not be the lowest.
     Status status = result.status;
     if (WeightOf(memory) == 0 && status == Status::kFeasible) status = Status::kOptimal;
     all.status = WorseOf(all.status, status);
@@ -126,7 +126,7 @@ class Join {
  private:
   double WeightOf(int memory) const { return objective_.weights[static_cast<size_t>(memory)]; }
 
-  // From the first to the last step of the whole.
+  // Returns the schedule of a memory from the first to the last step of the whole.
   problem::ModeSchedule ScheduleOf(int memory) const {
     if (problem_.memories[static_cast<size_t>(memory)].modes.empty()) return {};
     const problem::Lifespan whole = problem::Horizon(problem_);

@@ -17,10 +17,10 @@
 // Peaks of a Problem with several memories (several_memories.cc).
 namespace tessera::search::allocate {
 
-// The minimised value: the sum of the peaks by these weights or, if `is_relative`, of each peak
-// over its lower bound.
+// The value to minimise: the weighted sum of the peaks or, if `is_relative`, of each peak divided
+// by its lower bound.
 struct PeakObjective {
-  std::vector<double> weights;  // by memory; 0: any placement within the capacity will do
+  std::vector<double> weights;  // by memory; 0: any placement within the capacity is good
   bool is_relative = false;
 
   friend bool operator==(const PeakObjective&, const PeakObjective&) = default;
@@ -33,18 +33,18 @@ struct MemoriesResult {
   double bound = 0;                        // no allocation has a lower score
 };
 
-// Solves a Problem of one memory: an answer of the portfolio.
+// Solves a Problem of one memory, usually by the portfolio.
 using SolveMemory = std::function<base::Expected<problem::Result>(
     const problem::Problem& problem, bool minimize, const base::Stop& stop)>;
 
-// Asks `solve` about one memory after the other, each within its capacity, and joins the answers.
-// kOptimal if all peaks with a weight are proven least, kUnsupported if a rule relates buffers of
-// several memories. With a deadline each memory has its share of the time.
+// Calls `solve` for one memory after another, each within its capacity, and joins the answers.
+// Returns kOptimal if all peaks with a weight are proven least, and kUnsupported if a rule relates
+// buffers of several memories. If there is a deadline, each memory gets a share of the time.
 base::Expected<MemoriesResult> AllocateMemories(const problem::Problem& problem,
                                                 const PeakObjective& objective,
                                                 const SolveMemory& solve, const base::Stop& stop);
 
-// The buffers of that memory alone, and what the Problem states about them.
+// Returns the Problem of one memory: its buffers and the constraints on them.
 problem::Problem ProblemOf(const problem::Problem& problem, int memory);
 
 }  // namespace tessera::search::allocate

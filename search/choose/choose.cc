@@ -34,9 +34,9 @@ namespace {
 constexpr int64_t kCoreUnits = 20'000;  // of a placement, in the search for a core
 constexpr int kFirstPricings = 16;      // before the first choice
 constexpr int64_t kSteps = 32;          // from the bound to the value, in the first search
-constexpr int kFirstFills = 3;          // without gain, of many items, before a bound by subsets
-constexpr int kFills = 60;              // of fewer items, before the search for a proof
-constexpr int kFillsWithoutGain = 400;  // in the end
+constexpr int kFirstFills = 3;          // without gain, for many items, before a bound by subsets
+constexpr int kFills = 60;              // without gain, for fewer items, before the proof
+constexpr int kFillsWithoutGain = 400;  // at the end
 constexpr size_t kManyItems = 4'000;    // above that, no proof by engines is tried
 
 Choice Without(Status status, std::string reason) {
@@ -116,7 +116,7 @@ class Chooser {
     return *std::move(answer);
   }
 
-  // Takes a placement of the chosen items if they are worth more than the best so far.
+  // Stores a placement of the chosen items if they are worth more than the best so far.
   void Take(const std::vector<bool>& chosen, const Allocation& allocation, std::string engine) {
     const int64_t value = ValueOf(items_, chosen);
     if (has_choice_ && value <= choice_.value) return;
@@ -145,14 +145,14 @@ class Chooser {
     ReportProgress("value", value);
   }
 
-  // Whether the items without a value fit, with all fallbacks; the first choice is these alone.
-  // Where only fallbacks in other memories do not fit, a choice of more items may. Returns whether
-  // to go on.
+  // Places the items without a value and all fallbacks; these alone are the first choice. If they
+  // do not fit only because of fallbacks in other memories, a choice of more items may fit. Returns
+  // whether the search can continue.
   bool PlaceRequired() {
     std::vector<bool> required(items_.all.size());
     for (size_t i = 0; i < required.size(); ++i) required[i] = !items_.all[i].is_optional;
     if (PartOf(problem_, items_, required, fallbacks_).buffers.empty()) {
-      has_choice_ = true;  // of nothing
+      has_choice_ = true;  // an empty one
       choice_.chosen.assign(problem_.buffers.size(), false);
       choice_.stands_in = choice_.chosen;
       choice_.offsets.assign(problem_.buffers.size(), 0);
@@ -171,16 +171,17 @@ class Chooser {
     return may_fit && !fault_;
   }
 
-  // With the prices of now.
+  // Makes a filler with the current prices.
   void StartFiller() {
     if (!filler_) instance_ = engines::order_search::MakeInstance(problem_, 0);
-    // Sizes are rounded up to the common alignment there; the last bytes below an unaligned
-    // capacity are left to engines.
+    // The instance rounds sizes up to the common alignment; only engines use the last bytes below
+    // an unaligned capacity.
     const Bytes unit = engines::order_search::CommonAlignment(problem_, 0);
     filler_.emplace(items_, prices_, instance_, base::RoundDown(capacity_, unit), options_.seed);
   }
 
-  // With rough prices. Where all prices are found at once, engines need none before.
+  // Makes a choice with rough prices. By engines only if there are many items: for few items, the
+  // final prices are found quickly.
   void MakeFirstChoice(bool is_plain) {
     if (is_plain) {
       StartFiller();
@@ -191,7 +192,7 @@ class Chooser {
     }
   }
 
-  // Fills until so many in a row gained nothing.
+  // Fills until `without_gain` choices in a row gained nothing.
   void Fill(int without_gain) {
     if (fault_) return;
     Effort effort(WorkOfFills(), stop_);
@@ -205,7 +206,8 @@ class Chooser {
 
   int64_t WorkOfFills() const { return std::min(options_.budget.units, base::kMaxTotal / 64) * 32; }
 
-  // Takes what was filled, if it is worth more. Returns false after a stop or a fault.
+  // Makes one choice by first fit and stores it if it is worth more. Returns false after a stop, a
+  // fault or the end of the effort.
   bool FillOnce(Effort& effort) {
     const int64_t before = filler_->Value();
     const bool continues = filler_->Fill(effort);
@@ -234,8 +236,9 @@ class Chooser {
     });
   }
 
-  // For problems that first fit does not support. Where another memory lacks room for fallbacks,
-  // a second order begins with the items that have them.
+  // For problems that first fit does not support: lets engines place items by attraction. If there
+  // is no choice yet, because another memory lacks room for fallbacks, a second order begins with
+  // the items that have such fallbacks.
   void PlaceAdmitted() {
     std::vector<int> order = prices_.OptionalByAttraction();
     PlaceAdmitted(order);
@@ -245,7 +248,8 @@ class Chooser {
     PlaceAdmitted(order);
   }
 
-  // The first items, of which a twentieth is left out at a time until engines place the rest.
+  // Admits items in this order, and leaves out a twentieth of them at a time until engines place
+  // the rest.
   void PlaceAdmitted(const std::vector<int>& order) {
     std::vector<bool> chosen(items_.all.size());
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = !items_.all[i].is_optional;
@@ -260,9 +264,9 @@ class Chooser {
     }
   }
 
-  // The best subset by bytes alone that is worth more than the best choice. What is wanted falls
-  // from the bound in growing steps: the more is wanted, the fewer states there are, and a subset
-  // that is found is the best of all. A step without one lowers the bound.
+  // Returns the best subset by bytes alone that is worth more than the best choice. The wanted
+  // value falls from the bound in growing steps: a higher value means fewer states, and the first
+  // subset found is the best of all. A step without a subset lowers the bound.
   BestSubset FindNext() {
     SubsetQuery query;
     query.cores = &cores_;
@@ -278,7 +282,7 @@ class Chooser {
     }
   }
 
-  // The best subset by bytes alone as a bound, and as what is placed first.
+  // Uses the best subset by bytes alone as a bound, and as the items that the filler prefers.
   void BoundBySubset() {
     if (IsClosed() || fault_ || stop_.Requested()) return;
     const BestSubset best = FindNext();
@@ -288,7 +292,8 @@ class Chooser {
     if (filler_) filler_->Prefer(*best.items);
   }
 
-  // Asks for the best subset by bytes alone until engines place one.
+  // Finds the best subset by bytes alone until engines place one; each that does not fit adds a
+  // core.
   void Prove() {
     while (!IsClosed() && !fault_ && !stop_.Requested()) {
       BestSubset best = FindNext();
@@ -307,10 +312,11 @@ class Chooser {
     }
   }
 
-  // A part of the items that is proven not to fit, of which each item is needed for that as far as
-  // small searches tell. The first subset that fits on the way is a choice. To leave an item out
-  // never takes more of its own memory, but it may of another one. So there a core must not fit
-  // even without the fallbacks; where these alone are too many, there is none.
+  // Returns a part of the items that is proven not to fit and, as far as small searches show, needs
+  // each of its items for that. A subset that fits on the way is a choice. Leaving out an item
+  // never takes more bytes of its own memory, but its fallback may take bytes of another one. So
+  // with fallbacks in other memories, a core must not fit even without these; nullopt if that is
+  // not proven for the items.
   std::optional<Core> CoreOf(std::vector<bool> items) {
     const StandIns which = leaves_memory_ ? StandIns::kInPlace : StandIns::kAll;
     if (leaves_memory_ && Place(items, options_.budget.units, which).status != Status::kInfeasible)
@@ -366,14 +372,14 @@ class Chooser {
   const base::Stop& stop_;
   Bytes capacity_;
   const Fallbacks fallbacks_;
-  int64_t value_of_fallbacks_ = 0;  // which items add to
+  int64_t value_of_fallbacks_ = 0;  // the values of items do not include it
   bool leaves_memory_ = false;      // a fallback is in another memory than its buffer
   Items items_;
   Prices prices_;
   Instance instance_;
   std::optional<Filler> filler_;
   std::vector<Core> cores_;
-  std::string refusal_;  // why engines did not support what they were asked
+  std::string refusal_;  // why engines did not support a query
   bool has_choice_ = false;
   Choice choice_;
   std::optional<base::Diagnostic> fault_;

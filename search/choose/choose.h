@@ -21,7 +21,7 @@ namespace tessera::search::choose {
 
 struct ChooseOptions {
   std::optional<problem::Bytes> capacity;  // of memories[0]; nullopt: the capacity in the Problem
-  // By buffer of the problem; nullptr: there are none.
+  // The fallbacks by buffer of the problem; nullptr: there are none.
   const problem::Fallbacks* fallbacks = nullptr;
   base::Budget budget;  // of one placement, in the units of engines
   int threads = 1;
@@ -34,35 +34,35 @@ struct Choice {
   problem::Status status = problem::Status::kUnknown;
   std::vector<bool> chosen;                  // by buffer, if there is a placement
   std::vector<bool> stands_in;               // by buffer: its fallback is placed
-  std::vector<problem::Bytes> offsets;       // by buffer; of what is placed of it
+  std::vector<problem::Bytes> offsets;       // by buffer: of the buffer or of its fallback
   std::vector<problem::ModeSchedule> modes;  // as in an Allocation
-  int64_t value = 0;                         // of what is placed
+  int64_t value = 0;                         // of the chosen buffers and the placed fallbacks
   int64_t bound = 0;                         // no choice that fits is worth more
-  std::string engine;                        // that placed the chosen buffers
+  std::string engine;                        // the one that placed the chosen buffers
   std::string reason;
 };
 
-// The buffers of greatest value that fit together, and their placement. Buffers without a value are
-// always placed; those at fixed distances are placed or left out together. Other requirements are
-// those of Allocate, among the chosen buffers. Of a buffer with a fallback that is left out, the
-// fallback is placed: it keeps the steps, accesses and alignment of the buffer, and nothing else.
+// Returns the buffers of greatest value that fit together, and their placement. Buffers without a
+// value are always placed; buffers at fixed distances are placed or left out together. The chosen
+// buffers keep all requirements of Allocate. If a buffer with a fallback is left out, its fallback
+// is placed: it keeps the steps, accesses and alignment of the buffer, and nothing else.
 //
 // - Upper bound: prices of bytes (value_bound.h), which come close to the linear relaxation.
-// - Choices: first fit of the most attractive buffers (fill.h), for plain buffers; else engines,
-//   which are asked about fewer and fewer buffers.
-//   The first choice comes before most of the search for prices, which takes long for many buffers.
+// - Choices: first fit of the most attractive buffers (fill.h), for plain buffers. For others,
+//   engines place the most attractive buffers; each attempt leaves out more of them. The first
+//   choice comes before most of the search for prices, which takes long for many buffers.
 // - Proof: the best subset by bytes alone (subsets.h). If engines place it, it is optimal. If they
-//   prove that it does not fit, a minimal part of it that does not fit (a core) is excluded, and
-//   the next best subset is looked for: logic-based Benders decomposition (Hooker and Ottosson,
-//   Mathematical Programming 96, 2003). Where few buffers live at a time this ends quickly, for
-//   any number of buffers.
+//   prove that it does not fit, the search excludes a minimal part of it that does not fit (a core)
+//   and continues with the next best subset: logic-based Benders decomposition (Hooker and
+//   Ottosson, Mathematical Programming 96, 2003). If few buffers live at a time, this ends quickly
+//   for any number of buffers.
 //
 // kOptimal: the value equals the bound. kFeasible: the bound may be too high, or the value too low.
-// kInfeasible: what must be placed does not fit. kUnsupported: no engine supports the buffers, and
-// nothing was placed. kUnknown, kInvalid: as for Allocate.
+// kInfeasible: the buffers without a value do not fit. kUnsupported: no engine supports the
+// buffers, and nothing was placed. kUnknown, kInvalid: as for Allocate.
 // The answer is checked by problem::Validate; an engine's wrong answer is a fault of the program.
-// The same input, options and seed give the same answer on any number of threads, unless a stop
-// cuts the work off.
+// The answer is the same for the same input, options and seed on any number of threads, unless a
+// stop cuts the work off.
 base::Expected<Choice> Choose(const problem::Problem& problem,
                               std::span<const problem::Engine* const> engines,
                               const ChooseOptions& options);

@@ -12,7 +12,7 @@ namespace order_search = engines::order_search;
 
 namespace {
 
-// The load of sections, with the greatest of a range: a segment tree with sums to add.
+// The loads of sections: a segment tree that adds to a range and finds the greatest of a range.
 class SectionLoads {
  public:
   explicit SectionLoads(int sections)

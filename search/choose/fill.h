@@ -15,32 +15,34 @@
 
 namespace tessera::search::choose {
 
-// Choices for thousands of buffers, by first fit into the capacity.
+// Makes choices for thousands of buffers, by first fit into the capacity.
 //
-// A choice in three steps: items are admitted by attraction (value per cost, value_bound.h) as long
-// as no section holds more than the capacity, or than a part of it; the admitted ones are placed by
-// first fit in an order that leaves few holes; what did not fit, and all others, fill the holes by
-// attraction. The fewer items are admitted, the fewer valuable ones find no place, and the more
-// bytes are left to the others: several parts of the capacity take turns. Orders are drawn as in
-// order search. In half of the rounds, items that were admitted and found no place come earlier the
-// more often that happened (squeaky wheel).
+// A choice takes three steps. Items are admitted by attraction (value per cost, value_bound.h) as
+// long as no section holds more than the capacity, or than a part of it. The admitted items are
+// placed by first fit in an order that leaves few holes. The other items, and those that did not
+// fit, fill the holes by attraction. If fewer items are admitted, fewer valuable ones find no
+// place, and more bytes are left to the others; so several parts of the capacity take turns. Orders
+// are drawn as in order search. In half of the rounds, the admitted items that found no place come
+// earlier the more often that happened (squeaky wheel).
 //
-// For problems whose items are single buffers of one memory that order search supports.
+// Supports problems whose items are single buffers of one memory that order search supports.
 class Filler {
  public:
   // All arguments must outlive this object. `instance` is that of the memory.
   Filler(const Items& items, const Prices& prices, const engines::order_search::Instance& instance,
          Bytes capacity, uint64_t seed);
 
-  // One choice. Returns false after a stop; the choice is then what was placed until then.
+  // Makes one choice. Returns false if the effort ended or a stop came; the choice then consists of
+  // the items placed so far.
   bool Fill(engines::order_search::Effort& effort);
 
-  // From now on these items are placed first, instead of those that the whole capacity admits.
+  // From now on, these items take the turns of those that the whole capacity admits.
   void Prefer(const std::vector<bool>& items);
 
-  // The best choice so far with offsets by buffer of the instance; empty if there is none, because
-  // buffers that must be placed found no place.
+  // Chosen, Offsets and Value describe the best choice so far. Chosen and Offsets are empty if
+  // there is none, because buffers that must be placed found no place.
   const std::vector<bool>& Chosen() const { return best_chosen_; }  // by item
+  // By buffer of the instance.
   const engines::order_search::Offsets& Offsets() const { return best_offsets_; }
   int64_t Value() const { return best_value_; }
 
@@ -58,7 +60,7 @@ class Filler {
   engines::order_search::PlacedBuffers placed_;
   std::vector<int> item_of_;             // by buffer of the instance
   std::vector<int> by_attraction_;       // buffers; those that must be placed come first
-  std::vector<std::vector<bool>> sets_;  // of admitted buffers, which take turns
+  std::vector<std::vector<bool>> sets_;  // the sets of admitted buffers that take turns
   std::vector<bool> admitted_;           // by buffer, in this round
   engines::order_search::Keys lift_;
   std::vector<int> order_;

@@ -43,7 +43,8 @@ bool AreTied(const Relation& relation) {
   return relation.kind == RelationKind::kColocate || relation.kind == RelationKind::kAdjacent;
 }
 
-// Whether the bytes of a buffer certainly add up to those of all others of its sections.
+// Returns for each buffer whether its bytes certainly count in addition to those of all other
+// counted buffers of its sections.
 std::vector<bool> FindCounted(const Problem& problem) {
   std::vector<bool> counted(problem.buffers.size(), true);
   for (const Relation& relation : problem.relations) {
@@ -59,8 +60,8 @@ std::vector<bool> FindCounted(const Problem& problem) {
   return counted;
 }
 
-// Several distances may put two buffers of a group on the same bytes although no relation between
-// them says so. Then the largest buffer alone counts.
+// Several distances may put two buffers of a group on the same bytes although no relation connects
+// these two. Then only the largest buffer counts.
 void CountLargest(const Problem& problem, const std::vector<int>& group,
                   std::vector<bool>& counted) {
   const auto size = [&](int i) { return problem.buffers[static_cast<size_t>(i)].size; };
@@ -71,7 +72,8 @@ void CountLargest(const Problem& problem, const std::vector<int>& group,
   }
 }
 
-// Whether all relations of a group lead from one buffer, upwards, and past each other.
+// Whether the relations of a group, in their order, stack the other buffers above the same first
+// buffer without overlap.
 bool IsStack(const Problem& problem, const std::vector<const Relation*>& relations) {
   Bytes end = 0;
   for (const Relation* relation : relations) {
@@ -84,8 +86,8 @@ bool IsStack(const Problem& problem, const std::vector<const Relation*>& relatio
   return true;
 }
 
-// Takes the fallbacks of an item in its own memory from the capacity, and from the bytes that the
-// item adds.
+// Subtracts the fallbacks of an item in its own memory from the capacity, and from the bytes that
+// the item adds.
 void Reserve(const Problem& problem, const problem::Fallbacks& fallbacks, Item& item,
              std::vector<Bytes>& capacity) {
   size_t next = 0;

@@ -20,8 +20,8 @@ struct Piece {
   Bytes size = 0;
 };
 
-// An item is placed or left out as one: a buffer, or buffers at fixed distances. It has a value if
-// one of its buffers has one; else it must be placed.
+// A buffer, or buffers at fixed distances, that are placed or left out together. An item has a
+// value if one of its buffers has one; else it must be placed.
 struct Item {
   std::vector<int> buffers;  // of the problem
   std::vector<Piece> pieces;
@@ -29,28 +29,33 @@ struct Item {
   bool is_optional = false;
 };
 
-// The question without addresses, as a relaxation of it: in every section the bytes of the chosen
-// items are at most the capacity. Sections are those of occupancy.h, of one memory after the other.
-// Buffers that may share addresses while they live together (exclusive, colocated on the same
-// bytes) do not add up there, so only those are counted that certainly do.
+// The items of a Problem, and a relaxation of the question which of them fit. The relaxation has no
+// addresses: it only requires that in every section the bytes of the chosen items are at most the
+// capacity. Sections are those of occupancy.h, of one memory after the other. Buffers that may
+// share addresses while they live together (exclusive, or colocated on the same bytes) do not add
+// up, so only buffers that certainly add up are counted.
 //
-// A fallback is worth something whatever is chosen, so an item has the value that it adds to that
-// of its fallbacks. In the same memory it adds only the bytes beyond them, and all fallbacks are
-// taken from the capacity. Fallbacks in other memories are not counted there.
+// The value of a fallback is certain, whatever is chosen. So the value of an item is only the value
+// that it adds to that of its fallbacks. In the same memory, the fallbacks are subtracted from the
+// capacity, and an item adds only the bytes beyond its own. Fallbacks in other memories are not
+// counted.
 struct Items {
   std::vector<Item> all;        // by first section, then by first buffer
   std::vector<Bytes> capacity;  // by section
-  int64_t total = 0;            // of the values of all items
+  int64_t total = 0;            // the sum of the values of all items
 };
 
-// `capacity`: of memories[0]; other memories have their own. `fallbacks` may be empty. Cost: O(n
-// log n), with fallbacks n times the sections of a life.
+// Groups the buffers into items. `capacity` is that of memories[0]; other memories have the
+// capacity in the Problem. `fallbacks` may be empty. Cost: O(n log n); with fallbacks, n times the
+// sections of a life.
 Items FindItems(const problem::Problem& problem, Bytes capacity,
                 const problem::Fallbacks& fallbacks = {});
 
-// Chooses further items, in this order, each if it overfills no section; returns them.
+// Adds to `chosen` each item of `order`, in this order, that overfills no section. Returns the
+// added items.
 std::vector<int> Admit(const Items& items, std::span<const int> order, std::vector<bool>& chosen);
 
+// Returns the sum of the values of the chosen items.
 int64_t ValueOf(const Items& items, const std::vector<bool>& chosen);
 
 }  // namespace tessera::search::choose

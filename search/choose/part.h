@@ -11,20 +11,20 @@
 
 namespace tessera::search::choose {
 
-// Which fallbacks of the items that are left out are part of the problem: all, or those in the
-// memory of their buffer alone.
+// The fallbacks of left-out items that become part of the problem: all, or only those in the memory
+// of their buffer.
 enum class StandIns : uint8_t { kAll, kInPlace };
 
-// The buffers that a choice places.
+// The buffers that a choice places, as a problem.
 struct Part {
   problem::Problem problem;
-  std::vector<int> buffers;  // by buffer of `problem`: the index of the buffer that is chosen, or
-                             // for which it stands in
-  size_t chosen = 0;         // so many are chosen; the others stand in
+  std::vector<int> buffers;  // by buffer of `problem`: the index of the chosen buffer, or of the
+                             // buffer whose fallback it is
+  size_t chosen = 0;         // the number of chosen buffers, which come first; the others stand in
 };
 
-// The problem of the chosen items and of the fallbacks of the others. Relations, rules and costs of
-// buffers that are not chosen go with them. `fallbacks` may be empty.
+// Returns the problem of the chosen items and of the fallbacks of the others. The relations, rules
+// and costs of buffers that are not chosen are left out. `fallbacks` may be empty.
 Part PartOf(const problem::Problem& problem, const Items& items, const std::vector<bool>& chosen,
             const problem::Fallbacks& fallbacks, StandIns which = StandIns::kAll);
 

@@ -32,9 +32,9 @@ struct StateHash {
   }
 };
 
-// How the greatest value of a state is reached.
+// The step that reaches the greatest value of a state.
 struct Trace {
-  int from = -1;      // the state of the layer before
+  int from = -1;      // the state of the previous layer
   bool took = false;  // whether the item between the layers is chosen
 };
 
@@ -113,7 +113,8 @@ class SubsetSearch {
     }
   }
 
-  // Gives each core a slot that no other core has while it is under way.
+  // Assigns each core a slot that no other core has while it is under way. Returns false if there
+  // are too few slots.
   bool AssignSlots() {
     uses_.assign(order_.size(), {});
     std::vector<size_t> place(order_.size());
@@ -136,10 +137,10 @@ class SubsetSearch {
     return true;
   }
 
-  // Before item k: the items that live at its birth, and where each will be before item k + 1.
+  // The items that live at the birth of item k, and the position of each in the next layer.
   struct Layer {
     std::vector<size_t> alive;  // places in order_
-    std::vector<int> next;      // parallel to alive, then of item k itself; -1: dead by then
+    std::vector<int> next;      // parallel to alive, then that of item k itself; -1: dead by then
   };
 
   bool MakeLayers() {
@@ -210,7 +211,8 @@ class SubsetSearch {
     return load <= items_.capacity[static_cast<size_t>(piece.first)];
   }
 
-  // By the prices of the sections from the birth of item k on.
+  // Whether the state may lead to more than the wanted value, by the prices of the sections from
+  // the birth of item k on.
   bool MayBeWorthMore(size_t k, const Reached& reached) const {
     Scaled bound = static_cast<Scaled>(reached.value) * Prices::kScale;
     if (k < order_.size()) {

@@ -17,8 +17,8 @@ using Core = std::vector<int>;
 
 struct SubsetQuery {
   const std::vector<Core>* cores = nullptr;  // a subset must not contain one of them
-  int64_t more_than = -1;                    // the value of a subset that is wanted
-  size_t most_states = 8'000'000;            // in all; at one item at most an eighth of them live
+  int64_t more_than = -1;                    // only subsets of a greater value are wanted
+  size_t most_states = 8'000'000;            // in total; at most an eighth of it for one item
 };
 
 struct BestSubset {
@@ -27,12 +27,12 @@ struct BestSubset {
   int64_t value = 0;
 };
 
-// The most valuable subset that overfills no section and contains no core: a relaxation of the
-// question, without addresses. Items that must be placed are in it.
+// Returns the most valuable subset that overfills no section and contains no core. This relaxes the
+// question: addresses are ignored. The subset contains all items that must be placed.
 //
-// Dynamic programming over items by birth. After some items, only the chosen ones that still live
-// matter, and for each core that some of the next items belong to, whether all its items so far
-// were chosen:
+// Dynamic programming over items by birth. The state after some items consists of the chosen items
+// that still live and, for each core that some of the next items belong to, whether all its items
+// so far were chosen:
 //
 //     item       a    b    c    d          state before c: {a, b} of those that live then
 //     birth   |--a------|                  (a, b), (a, -), (-, b) or (-, -), with the greatest
@@ -40,8 +40,8 @@ struct BestSubset {
 //                       |--c----|
 //
 // States that cannot lead to more than the wanted value, by the prices of the sections still to
-// come, are dropped. Of an item with several pieces only the largest counts, which keeps it a
-// relaxation. Cost: items times states.
+// come, are dropped. For an item with several pieces only the largest piece counts; the result is
+// still a relaxation. Cost: items times states.
 BestSubset FindBestSubset(const Items& items, const Prices& prices, const SubsetQuery& query,
                           const base::Stop& stop);
 

@@ -20,8 +20,8 @@ class Evaluation {
         before_(items.capacity.size() + 1, 0),
         excess_(items.capacity.size() + 1, 0) {}
 
-  // The bound with these prices; Excess() is then the bytes over the capacity that the items which
-  // are worth their costs take.
+  // Returns the bound with these prices. Afterwards Excess() returns for each section the bytes of
+  // the items that are worth their costs, less the capacity.
   double At(const std::vector<double>& price) {
     double bound = 0;
     for (size_t section = 0; section < price.size(); ++section) {
@@ -78,8 +78,8 @@ Prices::Prices(const Items& items, int rounds, const base::Stop& stop)
   Improve(rounds, stop);
 }
 
-// Polyak's rule: the step is a share of the distance to a target below the best bound, and shrinks
-// where it brings nothing. The direction is smoothed, which avoids zigzags.
+// Polyak's rule: the step is a share of the distance to a target below the best bound, and the
+// share shrinks after several rounds without gain. The direction is smoothed, which avoids zigzags.
 void Prices::Improve(int rounds, const base::Stop& stop) {
   static constexpr double kSmooth = 0.7, kShrink = 0.8, kLeastShare = 1e-5;
   static constexpr int kPatience = 12;

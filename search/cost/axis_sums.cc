@@ -11,25 +11,25 @@
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/output_blocks.h"
 
-// All tiles of a shape at once, axis by axis.
+// This file sums over all tiles of a shape, axis by axis.
 //
-// Where the rows of a tensor follow from the rows of the output and the columns from the columns,
-// what all tiles make of it is a product of sums, one for each axis:
+// If the rows of a tensor follow from the rows of the output and its columns from the columns, the
+// elements that all tiles make of it are a product of sums, one for each axis:
 //
 //     columns     a    b    c         tiles make (4 + 5 + 3) * (6 + 8 + 6) elements, halos included
 //     rows   4   ---  ---  ---
 //            5   ---  ---  ---        sums along the rows serve every shape with these rows
 //            3   ---  ---  ---
 //
-// Tiles that keep rows make each row once. Walking down the rows with what is made instead of what
-// is needed gives their lengths. As in cached_halo.cc a tensor's tile begins where the tiles before
-// it ended. The least row that a later tile needs must not lie above, so needs have to begin in
-// ascending order; otherwise nothing is certain. A tensor that the encoder does not keep is made
-// more often than this.
+// Tiles that keep rows make each row once. Their lengths result from a walk down the rows with the
+// made rows instead of the needed ones. As in cached_halo.cc, a tensor's tile begins where the
+// previous tiles ended. Later tiles must not need earlier rows, so needs must begin in ascending
+// order; otherwise nothing is certain. A tensor that the encoder does not keep is made more often
+// than these sums state.
 //
-// Where one user of a tensor asks for nothing, the region follows from the others alone, along
-// every axis. There sums do not multiply, so these positions are left out of the sums of the tensor
-// and of all that it is made of.
+// If one user of a tensor needs nothing of it, the region follows from the other users alone, along
+// every axis. Sums do not multiply there, so these positions are left out of the sums of the tensor
+// and of all tensors from which it is made.
 //
 // Cost: a propagation for each position along an axis, once for every extent. Tests compare bounds
 // that use these sums with the simulator.
@@ -47,16 +47,16 @@ bool AsksForNothing(std::span<const Extent> region) {
                      [](const Extent& extent) { return extent.Length() == 0; });
 }
 
-// The convolution of one pixel at a time deals pixels of all rows out to its lanes. Blocks have
-// pixels of their own, and more than one row wherever the tile has.
+// A convolution with a kernel of one pixel distributes the pixels of all rows over its lanes.
+// Output blocks contain separate pixels, and more than one row if the tile has more than one.
 bool IsOnePixel(const graph::Operator& op) {
   using Pair = std::array<int64_t, 2>;
   return op.kind == base::OperatorKind::kConv && op.window.kernel == Pair{1, 1} &&
          op.window.stride == Pair{1, 1};
 }
 
-// The extent that an operator makes along each axis of its result in one step, if its loops are
-// rounded up one by one; otherwise 1.
+// Returns the extent that an operator makes along each axis of its result in one step, if its loops
+// are rounded up one by one; otherwise 1.
 std::array<int64_t, 4> LanesOf(const graph::Operator& op, const Worker& worker) {
   std::array<int64_t, 4> lanes = {1, 1, 1, 1};
   const hw_profiles::Throughput& does = *worker.throughput;
@@ -142,7 +142,7 @@ const AxisSums::Sums* AxisSums::Of(size_t axis, int64_t extent, bool keeps_rows)
   return sums ? &*sums : nullptr;
 }
 
-// Shared slots of which nothing leaves with the box.
+// Returns the shared slots of which nothing leaves with the box.
 std::vector<char> AxisSums::FindUnshared(const graph::ops::Box& box) const {
   std::vector<char> found(is_shared_.size());
   for (size_t slot = 0; slot < found.size(); ++slot) {
@@ -154,8 +154,8 @@ std::vector<char> AxisSums::FindUnshared(const graph::ops::Box& box) const {
   return found;
 }
 
-// Slots whose regions follow from some of their users alone, because another user asks for nothing,
-// or nothing leaves (`found`). So do the regions of all that they are made of.
+// Returns the slots whose regions follow from some of their users alone, because another user needs
+// nothing, or because nothing leaves (`found`), and all slots from which these are made.
 std::vector<char> AxisSums::FindPartlyAsked(std::span<const Extent> made,
                                             std::vector<char> found) const {
   for (const Propagation::Ask& ask : propagation_.Asks()) {
@@ -177,7 +177,8 @@ const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
   return entries_.emplace(std::pair(axis, extent), std::move(entry)).first->second;
 }
 
-// The elements that leave with a tile and not with one before it. Returns whether there are any.
+// Computes the elements that leave with a tile and not with an earlier one. Returns whether there
+// are any.
 bool AxisSums::TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                             std::span<const int64_t> ends, std::span<Extent> share) const {
   for (size_t k = 0; k < share.size(); ++k) {
@@ -202,7 +203,8 @@ AxisSums::Sums AxisSums::NoSums() const {
           .asking = std::vector<int64_t>(propagation_.Tensors().size())};
 }
 
-// The needs and results of tiles at one position, except of slots that are partly needed.
+// Adds the needs and results of tiles at one position, except those of slots that are partly
+// needed.
 void AxisSums::AddMade(std::span<const Extent> needed, std::span<const Extent> made,
                        std::span<const char> partly_asked, size_t axis, Sums& sums) const {
   for (size_t slot = 0; slot < sums.asking.size(); ++slot) {

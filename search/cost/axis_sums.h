@@ -16,36 +16,39 @@
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 
-// The sums of the needs of all tiles of a shape, without its tiles.
+// The sums of the needs of all tiles of a shape, computed without its tiles.
 namespace tessera::search::cost {
 
-// The regions of the tiles of one interval, summed along each axis that is cut; see
-// axis_sums.cc. It does not depend on policies, so all crossings of an interval can share it.
-// The graph must outlive it. Not thread-safe.
+// The regions of the tiles of one interval, summed along each axis that is cut (axis_sums.cc). They
+// do not depend on policies, so all bounds of an interval can share this object. The graph must
+// outlive it. Not thread-safe.
 class AxisSums {
  public:
   AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
            const base::Stop* stop = nullptr);
 
-  // Whether sums of axes multiply: each axis of each tensor depends on at most one cut axis, and no
-  // two axes of a tensor on the same one. Otherwise nothing else may be called.
+  // Returns whether sums of axes multiply: each axis of each tensor depends on at most one cut
+  // axis, and no two axes of a tensor depend on the same one. If not, no other function may be
+  // called.
   bool IsSeparable() const { return separable_; }
 
   // The sums of the needs of the positions along one axis, with tiles of one extent. Vectors are
-  // parallel to the regions of Propagation::Run, or to its slots where that is said.
+  // parallel to the regions of Propagation::Run, or to its slots where stated.
   struct Sums {
     int64_t positions = 1;
     std::vector<int64_t> lengths;  // of what operators read
     std::vector<int64_t> made;     // of what is made or loaded
-    std::vector<int64_t> steps;   // the same, rounded up to the lanes of the operator that makes it
-    std::vector<int64_t> shares;  // of what leaves; each index counts once
-    std::vector<int64_t> asking;  // by slot: positions that make or load some of it
+    std::vector<int64_t> steps;    // `made`, rounded up to the lanes of the operator that makes it
+    std::vector<int64_t> shares;   // of what leaves; each index counts once
+    std::vector<int64_t> asking;   // by slot: positions that make or load some of it
   };
-  // With tiles that make all they need, or that keep rows, which counts each row once. nullptr
-  // where nothing is certain, or where the stop came before all positions were summed.
+  // Returns the sums along an axis for tiles that make all they need or, if `keeps_rows`, for tiles
+  // that keep rows, so that each row counts once. Returns nullptr if nothing is certain, or after a
+  // stop.
   const Sums* Of(size_t axis, int64_t extent, bool keeps_rows);
 
-  // The regions of the first tile of this shape, and the shares of the last.
+  // FirstTile returns the regions of the first tile of this shape; LastBox returns the share of the
+  // last tile.
   std::vector<graph::ops::Extent> FirstTile(const graph::tiling::TileShape& tile) const;
   graph::ops::Box LastBox(const graph::tiling::TileShape& tile) const;
 
@@ -53,17 +56,18 @@ class AxisSums {
   const graph::Shape& Output() const { return propagation_.ShapeOf(propagation_.LastSlot()); }
   int64_t WholeLength(size_t region) const { return whole_[region].Length(); }
   int64_t WholeSteps(size_t region) const;
-  bool IsNeeded(size_t slot) const;  // whether the whole output needs some of the tensor
+  bool IsNeeded(size_t slot) const;  // whether the whole output needs a part of the tensor
 
-  // Whether it has several users: operators inside that read it, and what lies outside.
+  // Returns whether the tensor has several users. Users are the operators inside that read it, and
+  // everything outside as one.
   bool IsShared(size_t slot) const { return is_shared_[slot] != 0; }
 
-  // The axis of the output that decides a region; nullopt if none does.
+  // Returns the axis of the output that decides a region; nullopt if none does.
   std::optional<size_t> DeciderOf(size_t region) const {
     return deciders_[region] < 0 ? std::nullopt
                                  : std::optional(static_cast<size_t>(deciders_[region]));
   }
-  // Whether the axis of the output decides some axis of a slot.
+  // Returns whether the axis of the output decides some axis of a slot.
   bool IsDecidedBy(size_t slot, size_t axis) const {
     return (slot_deciders_[slot] >> axis & 1U) != 0;
   }
@@ -83,7 +87,7 @@ class AxisSums {
   std::optional<Sums> Recompute(size_t axis, int64_t extent);
   std::optional<Sums> KeepRows(size_t axis, int64_t extent);
 
-  // Counts one position. Returns false from the stop on.
+  // Counts one position. Returns false once the stop was requested.
   bool Continues() { return work_.Continues(static_cast<int64_t>(propagation_.Asks().size()) + 1); }
   bool TakeNewShare(size_t slot, const graph::ops::Box& box, size_t axis,
                     std::span<const int64_t> ends, std::span<graph::ops::Extent> share) const;
@@ -101,8 +105,8 @@ class AxisSums {
   std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
   std::vector<int> deciders_;              // by region; -1: none
   std::vector<uint64_t> slot_deciders_;
-  // By region of a result: what one step makes along the axis. Where `one_is_less`, a single index
-  // takes a part of a step.
+  // By region of a result: the number of indices that one step makes along the axis. If
+  // `one_is_less`, a single index needs only a part of a step.
   struct Lanes {
     int64_t count = 1;
     bool one_is_less = false;

@@ -61,8 +61,8 @@ double PaceOf(const hw_profiles::Port& port, Direction direction) {
   return direction == Direction::kRead ? port.read_bytes_per_cycle : port.write_bytes_per_cycle;
 }
 
-// A transfer that one descriptor cannot cover needs several: `dims` loop levels each, the run
-// itself being the innermost.
+// Returns the number of descriptors of a transfer. Each covers `dims` loop levels, of which the run
+// itself is the innermost.
 int64_t Descriptors(const hw_profiles::Link& link, const Runs& runs) {
   const auto levels = static_cast<int64_t>(runs.loops.size()) + 1;
   int64_t descriptors = 1;
@@ -80,7 +80,7 @@ Compute ComputeOnHost(const Graph& graph, const Worker& worker, const Operator& 
   return {.engine = worker.engine, .start = speed.start_cycles, .body = base::WholeCycles(cycles)};
 }
 
-// The cycles of the output stage, which may work on groups of channels.
+// Returns the cycles of the output stage, which may work on groups of channels.
 double OutputCycles(ExtentsView output, const Throughput& throughput) {
   auto elements = static_cast<double>(graph::tiling::ElementsOf(output));
   if (throughput.channel_group > 1) {
@@ -110,8 +110,8 @@ Compute ComputeOf(const Graph& graph, const Worker& worker, const Operator& op, 
   return {.engine = worker.engine, .start = throughput->start_cycles, .body = whole(cycles)};
 }
 
-// The sums of a block are made while the output stage works on those of the block before, so the
-// slower of the two repeats, and the other one is exposed once.
+// An engine makes the sums of a block while its output stage works on the previous block, so the
+// slower of the two determines the time for each block, and the other one is exposed once.
 Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator& op,
                         const Blocking& blocking, const Slicing& slicing) {
   const graph::tiling::Extents block = {1, blocking.block.channels, blocking.block.rows,
@@ -129,7 +129,7 @@ Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator
 
 __extension__ using Wide = __int128;
 
-// Whether measured / modelled is less than the share.
+// Returns whether measured / modelled is less than the share.
 bool IsLess(int64_t measured, int64_t modelled, const Worker::Share& share) {
   return Wide{measured} * share.modelled < Wide{share.measured} * modelled;
 }
@@ -138,8 +138,8 @@ int64_t ShareOf(int64_t cycles, const Worker::Share& share) {
   return static_cast<int64_t>(Wide{cycles} * share.measured / share.modelled);
 }
 
-// Of the measured cycles as many are the start as the model says, so that other operators hide it
-// as they would without the measurement.
+// As many of the measured cycles as in the model count as the start, so that other operators hide
+// it as they would without the measurement.
 Compute MeasuredCompute(const Worker& worker, const graph::MeasuredTile& tile) {
   const int64_t modelled =
       worker.engine->host ? worker.engine->host->start_cycles : worker.throughput->start_cycles;

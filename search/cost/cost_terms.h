@@ -33,34 +33,35 @@ enum class Detail : uint8_t { kTotals, kParts };
 void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
                 std::span<const Touched> touched, Detail detail, plan::Metrics& metrics);
 
-// Energy of `macs` multiply-accumulates of one operator, in pJ, by the model.
+// Returns the modelled energy of `macs` multiply-accumulates of one operator, in pJ.
 double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const graph::Operator& op, int64_t macs);
 
-// Durations of single uninterrupted actions of an engine or a link (FACTS: cost terms).
+// The functions below return durations of single uninterrupted actions of an engine or a link
+// (docs/program.md, section 14, "Costs").
 
-// The engine that runs an operator, null if none does, and its throughput.
+// The engine that runs an operator, and its throughput.
 struct Worker {
-  // The least that measured tiles take behind their start, as a share measured / modelled <= 1 of
-  // what the model says of them. Unmeasured tiles take what the model says, so no set of tiles
-  // takes less.
+  // The least ratio of measured to modelled cycles after the start, over the measured tiles; at
+  // most 1. Unmeasured tiles take the modelled cycles, so no set of tiles takes less than this
+  // share of the model.
   struct Share {
     int64_t measured = 1;
     int64_t modelled = 1;
   };
 
-  const hw_profiles::Engine* engine = nullptr;
+  const hw_profiles::Engine* engine = nullptr;          // null if none runs the operator
   const hw_profiles::Throughput* throughput = nullptr;  // of an engine that is not the host
-  std::optional<Share> least_measured = {};  // of BoundingWorkerOf, where it has measured tiles
+  std::optional<Share> least_measured = {};  // by BoundingWorkerOf, if tiles were measured
 };
 Worker WorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const graph::Operator& op);
 
-// The same for LeastComputeOf. Cost: the measurements of the operator.
+// Returns the worker for LeastComputeOf. Cost: linear in the measurements of the operator.
 Worker BoundingWorkerOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const graph::Operator& op);
 
-// The measurement of a tile of the worker's operator, if its engine ran it; else null.
+// Returns the measurement of a tile of the worker's operator if its engine ran the tile, else null.
 const graph::MeasuredTile* MeasuredBy(const Worker& worker, const graph::Operator& op,
                                       graph::tiling::ExtentsView output);
 
@@ -71,27 +72,28 @@ struct Compute {
   int64_t body = 0;
 };
 
-// The cycles of `op` for the part `output` of its first output. For multiply-accumulate operators
-// this is the product over its loops of ceil(length / unroll); for others, cycles per output
-// element. On the host, cycles per output element and per multiply-accumulate of the whole
-// operator. No cycles if the output is empty. `k_slice`: the K extent of one slice, with split-k.
-// `blocking`: the output blocks, if the engine works in blocks. A tile that was measured takes what
-// was measured, unless it is made in slices of K.
+// Returns the cycles of `op` for the part `output` of its first output. These are the cycles of the
+// output stage or, if that takes longer, of the steps of a multiply-accumulate operator, whose
+// number is the product over its loops of ceil(length / unroll). On the host they are cycles per
+// output element and per multiply-accumulate of the whole operator. There are no cycles if the
+// output is empty. `k_slice` is the K extent of one slice, with split-k. `blocking` contains the
+// output blocks, if the engine works in blocks. A measured tile takes its measured cycles, unless
+// it is made in slices of K.
 Compute ComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                   graph::tiling::ExtentsView output, std::optional<int64_t> k_slice = std::nullopt,
                   const std::optional<Blocking>& blocking = std::nullopt);
 
-// A lower bound of the cycles of tiles that together cover `output`; the worker is one of
-// BoundingWorkerOf. `stepped`: the same, or with the lengths of all tiles rounded up to what one
-// step makes. A tile with channels of two groups counts as if they were of one. So groups that
-// tiles may divide never take more than all channels in sequence. Output blocks only add to it:
-// blocks that cover a result take at least its steps.
+// Returns a lower bound of the cycles of tiles that together cover `output`. The worker must come
+// from BoundingWorkerOf. `stepped` is `output`, or the sums of the tiles' lengths, each rounded up
+// to what one step makes. With `divides_channels`, a tile with channels of two groups counts as if
+// they were of one group, so groups that tiles may divide never take more than all channels in
+// sequence. Output blocks only add cycles: blocks that cover a result take at least its steps.
 Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const graph::Operator& op,
                        graph::tiling::ExtentsView output, graph::tiling::ExtentsView stepped,
                        bool divides_channels);
 
-// Whether some tile of the interval may have a part of the channels of some tensor: channels may be
-// cut, or some operator may convert them to other axes or take a part of them.
+// Returns whether some tile of the interval may contain only a part of the channels of some tensor:
+// channels may be cut, or some operator may convert them to other axes or read a part of them.
 bool MayDivideChannels(const graph::Graph& graph, const hw_profiles::Profile& profile,
                        graph::Interval interval);
 
@@ -100,37 +102,38 @@ enum class Direction : uint8_t {
   kWrite,  // into the home
 };
 
-// Whether the path between a memory and the tile memory moves one way at a time: through a shared
-// port, or over a link that handles one transfer at a time.
+// Returns whether the path between a memory and the tile memory moves data in one direction at a
+// time, because of a shared port or a link that handles one transfer at a time.
 bool WorksInTurn(const hw_profiles::Profile& profile, int memory);
 
-// The name of that path: of the link, or of the memory if it has no link.
+// Returns the name of that path: the name of the link, or of the memory if it has no link.
 const std::string& PathName(const hw_profiles::Profile& profile, int memory);
 
-// The cycles of one port for the bytes that one step reads and writes.
+// Returns the cycles of one port for the bytes that one step reads and writes.
 int64_t PortCycles(const hw_profiles::Port& port, const Touched& touched);
 
-// A lower bound of the cycles of steps that together read and write at least these bytes.
+// Returns a lower bound of the cycles of steps that together read and write at least these bytes.
 int64_t LeastPortCycles(const hw_profiles::Port& port, const Touched& touched);
 
-// The cycles of a port for the runs, after its latency, in whole bursts. 0 for no bytes.
+// Returns the cycles of a port for the runs, in whole bursts and without its latency. 0 for no
+// bytes.
 double StreamCycles(const hw_profiles::Port& port, const Runs& runs, double bytes_per_cycle);
 
-// The cycles of one DMA transfer between the tile memory and `home`: setup of each descriptor,
-// latency of the home, then its bursts at the rate of the slower end. 0 for no bytes.
+// Returns the cycles of one DMA transfer between the tile memory and `home`: setup of each
+// descriptor, latency of the home, then its bursts at the rate of the slower end. 0 for no bytes.
 int64_t TransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                        const Runs& runs);
 
-// A lower bound of the cycles of transfers that together move at least these bytes, with the setup
-// and the latency of one of them.
+// Returns a lower bound of the cycles of transfers that together move at least these bytes, with
+// the setup and the latency of one of them.
 int64_t LeastTransferCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                             int64_t bytes);
 
-// TransferCycles of a slice that follows another one of its operand from `home`: a pipelined link
-// hides the latency.
+// Returns the TransferCycles of a slice that follows another slice of its operand from `home`: a
+// pipelined link hides the latency.
 int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, const Runs& runs);
 
-// The cycles of an engine that reads or writes its operand in `home`: no setup.
+// Returns the cycles of an engine that reads or writes its operand in `home`, which needs no setup.
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Runs& runs);
 
@@ -142,18 +145,18 @@ struct Prefetches {
     int64_t cycles = 0;
     int64_t bytes = 0;
   };
-  // Adds the parts of the constants of a later subgraph that arrive so many subgraphs ahead of it.
+  // Adds the constants of a later subgraph that arrive `ahead` subgraphs before it.
   void Carry(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const plan::Subgraph& later, int ahead);
 
-  // when this subgraph's own constants arrive (plan::Subgraph::prefetch); their bytes still count
-  // as its own
+  // When this subgraph's constants arrive (plan::Subgraph::prefetch). It still pays for their
+  // bytes.
   std::vector<int> own = {};
-  std::vector<Part> carried = {};  // constants of later subgraphs, loaded while this one runs; each
-                                   // home once
+  // Constants of later subgraphs that are loaded while this one runs; one part for each home.
+  std::vector<Part> carried = {};
 };
 
-// The prefetches of subgraph number `number` of a program.
+// Returns the prefetches of subgraph number `number` of a program.
 Prefetches PrefetchesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         std::span<const plan::Subgraph> subgraphs, size_t number);
 

@@ -17,7 +17,7 @@
 
 // Tiles cover the results that leave the interval. So their reads cover what these results depend
 // on, element by element, and together the tiles do at least the work for it. A box is certain if
-// the elements that it certainly contains leave no holes in it. From the last operator to the
+// the certain elements leave no holes in it. Certainty is computed from the last operator to the
 // first: a result is certain as far as its readers certainly read it.
 //
 //     made by the reader   [====]              read by it   [======]     a kernel of 3
@@ -38,7 +38,7 @@ namespace tessera::search::cost {
 
 namespace {
 
-// Sorts the parts.
+// Returns whether the parts cover the hull. Sorts the parts.
 bool CoverTheHull(const graph::ops::Box& hull, std::vector<graph::ops::Box>& parts) {
   for (size_t axis = 0; axis < hull.size(); ++axis) {
     std::sort(parts.begin(), parts.end(),
@@ -70,8 +70,8 @@ Lattice LatticeOf(const graph::Graph& graph, const graph::Operator& op,
   return lattice;
 }
 
-// Whether lattices of equal steps have every element of the hull: each has all elements of its
-// residues, and there are all residues.
+// Returns whether lattices of equal steps contain every element of the hull: each contains all
+// elements of its residues, and all residues occur.
 bool InterleaveToTheHull(const graph::ops::Box& hull, const std::vector<Lattice>& lattices) {
   const std::vector<int64_t>& steps = lattices.front().steps;
   std::set<std::vector<int64_t>> residues;
@@ -125,8 +125,8 @@ std::optional<graph::ops::Box> Coverage::FindMade(int index) const {
   return outputs.size() > 1 ? std::nullopt : ReadOf(outputs.front());
 }
 
-// The part of an operand that the operator certainly reads: all that the certain part of its result
-// needs, if that has no holes.
+// Returns the part of an operand that the operator certainly reads: the box that the certain part
+// of its result needs, if that has no holes.
 std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::OperandShapes& shapes,
                                                 size_t operand) const {
   const std::optional<graph::ops::Box>& made = MadeBy(index);
@@ -150,8 +150,8 @@ std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::Ope
   return std::nullopt;
 }
 
-// Boxes that follow each other along one axis, in the hull's width along all others, cover it, and
-// so do slices that interleave.
+// The hull is covered by boxes that follow each other along one axis and have the hull's width
+// along all others, or by slices that interleave.
 std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
   std::vector<graph::ops::Box> parts;
   std::vector<Lattice> lattices;
@@ -178,9 +178,8 @@ std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
 
 bool Coverage::MakesTheHull(int op) const { return MadeBy(op) == HullOf(OpAt(op).outputs.front()); }
 
-// An operand with other readers is as large as they need; so this operator must need as much. It
-// does so in those tiles in which it makes something; with kept rows these are fewer than all
-// tiles.
+// An operand with other readers is as large as these need, so this operator must need as much. It
+// does in the tiles in which it makes something; with kept rows, these are not all tiles.
 bool Coverage::ReadsAndMakesAll(int index) const {
   const graph::Operator& op = OpAt(index);
   if (op.outputs.size() != 1 || !MadeBy(index) || !IsWhole(op.outputs.front(), *MadeBy(index)))

@@ -18,21 +18,22 @@ namespace tessera::search::cost {
 struct CertainWork {
   int64_t arithmetic = 0;
   Touched touched;             // without constants
-  int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy
-  bool all = false;            // it reads and makes all, constants included
+  int64_t constant_bytes = 0;  // bytes that it reads in the tile memory under any policy
+  bool all = false;            // whether it reads and makes everything, constants included
 };
 
-// By operator, for any policy. An operator takes the longer of its arithmetic and its use of the
-// port.
+// Returns the least cycles of each operator, for any policy: the longer of its arithmetic and its
+// use of the port.
 std::vector<int64_t> EnginePasses(const hw_profiles::Profile& profile,
                                   std::span<const CertainWork> operators);
 
-// The constants of the interval as one subgraph under that policy.
+// Returns the constants of the interval as one subgraph under `policy`.
 SubgraphBounds::Weights FindWeights(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                     const std::vector<graph::Usage>& usages,
                                     const Coverage& coverage, hw_profiles::WeightPolicy policy);
 
-// The pass of all operators in a double-buffered subgraph with these constants.
+// Returns the least cycles of the pass of all operators in a double-buffered subgraph with these
+// constants.
 int64_t EnginePass(const hw_profiles::Profile& profile, std::span<const CertainWork> operators,
                    const SubgraphBounds::Weights& weights);
 

@@ -11,20 +11,21 @@
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/matmul.h"
 
-// In one step an engine does `unroll` iterations of each loop, each on lanes of its own. Iterations
-// that use the same weights are alike, so they share lanes, whichever loops they belong to:
+// In one step an engine does `unroll` iterations of each loop, on separate lanes. Iterations that
+// use the same weights are equivalent, so they share lanes, whichever loops they belong to:
 //
 //     [197, 1, 768] x [768, 2304]     197 rows and one matrix, although the last axis but one has
 //                                     extent 1; 4 x 4 lanes for rows and columns: 13 steps
 //     [12, 197, 64] x [12, 64, 197]   197 rows for each of 12 matrices: 12 * 13 steps
 //
 // The lanes of an unrolled batch form groups of out_rows * out_columns. A group works with one
-// matrix, and different groups may work with the same one. So rows are cut into pieces of a group,
-// and pieces of all matrices are dealt out to the groups. A convolution whose outputs read one
-// pixel each is such a product with one matrix, so its pixels share all of these lanes.
+// matrix, and different groups may work with the same one. So rows are cut into pieces of the size
+// of a group, and the pieces of all matrices are distributed over the groups. A convolution whose
+// outputs read one pixel each is such a product with one matrix, so its pixels share all of these
+// lanes.
 //
-// Which loops share lanes depends on the operator alone. If it depended on the tile, tiles could
-// together take fewer steps than the whole, and lower bounds would be wrong.
+// The loops that share lanes depend on the operator alone. If they depended on the tile, tiles
+// could together take fewer steps than the whole, and lower bounds would be wrong.
 namespace tessera::search::cost {
 namespace {
 
@@ -45,14 +46,14 @@ int64_t Steps(int64_t length, int64_t unroll) {
   return base::CeilDiv(length, std::max<int64_t>(1, unroll));
 }
 
-// Steps over the K extent, slice by slice if there are slices.
+// Returns the steps over the K extent, slice by slice if there are slices.
 int64_t StepsOfK(int64_t k_extent, int64_t unroll, std::optional<int64_t> slice) {
   if (!slice || *slice >= k_extent) return Steps(k_extent, unroll);
   const int64_t full = (k_extent - 1) / *slice;
   return full * Steps(*slice, unroll) + Steps(k_extent - full * *slice, unroll);
 }
 
-// Rows of a product: so many for each of `matrices` second operands.
+// Returns the steps over the rows of a product, with `rows` for each of `matrices` second operands.
 int64_t StepsOfRows(int64_t matrices, int64_t rows, const Throughput& throughput) {
   const Unroll& unroll = throughput.unroll;
   const int64_t pieces = std::max(Steps(rows, Product({unroll.out_rows, unroll.out_columns})),
@@ -60,8 +61,8 @@ int64_t StepsOfRows(int64_t matrices, int64_t rows, const Throughput& throughput
   return Steps(Product({matrices, pieces}), unroll.batch);
 }
 
-// The taps along an axis that one output sums. For a transposed convolution: at most those that a
-// stride leaves for it.
+// Returns the number of taps along an axis that one output sums; for a transposed convolution, the
+// most taps that a stride leaves for one output.
 int64_t TapsOf(const Operator& op, size_t axis) {
   const bool transposed = op.kind == OperatorKind::kTransposedConv;
   return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
@@ -74,8 +75,9 @@ int64_t StepsOfTaps(const Operator& op, const Unroll& unroll) {
                unroll.kernel_taps);
 }
 
-// The steps of one output of sums over `k_extent` channels and the taps of a kernel, in the form of
-// the sums that takes fewer of them. The form depends on the operator alone, not on the tile.
+// Returns the steps for one output that sums over `k_extent` channels and the taps of a kernel, in
+// the form of the loops that takes fewer steps. The form depends on the operator alone, not on the
+// tile.
 int64_t StepsOfSums(const Operator& op, int64_t k_extent, const Throughput& throughput,
                     std::optional<int64_t> slice) {
   const bool has_taps = op.kind != OperatorKind::kMatmul;
@@ -97,7 +99,7 @@ bool ReadsOnePixel(const Operator& op) {
          op.window.stride == Pair{1, 1};
 }
 
-// The loops over batch, rows and columns.
+// Returns the steps over batch, rows and columns.
 int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Throughput& throughput) {
   const Unroll& unroll = throughput.unroll;
   const int64_t steps =
@@ -109,8 +111,8 @@ int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Throughput& 
   return std::max(throughput.weight_steps, steps);
 }
 
-// Each channel has a filter of its own, so lanes do outputs of different channels only if each can
-// be given any filter.
+// Each channel has a separate filter, so lanes compute outputs of different channels only if each
+// lane can use any filter.
 int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughput& throughput,
                          int64_t pixels) {
   const Unroll& unroll = throughput.unroll;
@@ -137,8 +139,8 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
   return Product({of_channels, StepsOfSums(op, in_channels, throughput, slicing.k_slice), pixels});
 }
 
-// Whether one part of the second operand serves all indices along a leading axis of the product: it
-// has no such axis, or extent 1.
+// Returns whether one part of the second operand serves all indices along a leading axis of the
+// product, because the operand lacks that axis or has extent 1 there.
 bool SharesSecond(const Graph& graph, const Operator& op, size_t rank, size_t axis) {
   if (op.inputs.size() < 2) return true;
   const graph::Shape& second = ShapeOf(graph, op.inputs[1]);

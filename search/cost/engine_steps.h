@@ -17,15 +17,16 @@ struct Slicing {
   bool ignores_groups = false;     // output channels run as if they were of one group
 };
 
-// The steps of an engine that makes `output` of the first result of `op`, a sum of products:
-// docs/program.md 14.2. The product over its loops of ceil(length / unroll), where loops that share
-// lanes count as one.
+// Returns the steps in which an engine makes `output` of the first result of `op`, a sum of
+// products (docs/program.md 14.2). This is the product over its loops of ceil(length / unroll),
+// where loops that share lanes count as one.
 int64_t StepsOf(const graph::Graph& graph, const graph::Operator& op,
                 graph::tiling::ExtentsView output, const hw_profiles::Throughput& throughput,
                 const Slicing& slicing);
 
-// The steps for one output block of a convolution without groups or of a depthwise convolution:
-// docs/program.md, "Output blocks". Rows and columns share no lanes, except in blocks of one row.
+// Returns the steps for one output block of a convolution without groups or of a depthwise
+// convolution (docs/program.md, "Output blocks"). Rows and columns share no lanes, except in blocks
+// of one row.
 int64_t StepsOfBlock(const graph::Graph& graph, const graph::Operator& op,
                      graph::tiling::ExtentsView block, const hw_profiles::Throughput& throughput,
                      const Slicing& slicing);

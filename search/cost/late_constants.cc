@@ -11,9 +11,9 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 
-// The tile memory holds a part of the constants that are used late; the others cannot be loaded
-// before the early operators have made room. Let v be an operator, *before* the operators on whose
-// results v depends, and *after* those that depend on v, and v itself:
+// If the tile memory cannot hold all constants, some cannot be loaded before early operators have
+// run. Let v be an operator. Let *before v* be the operators on whose results v depends, and *after
+// v* those that depend on v:
 //
 //     engines   | before v                        | v, after v            |
 //     link      | ...  the tile memory is full    | the other constants   |
@@ -28,23 +28,23 @@
 //
 //     latency >= engines(before v) + (constants(v and after v) - capacity) / bytes per cycle
 //
-// This assumes nothing of orders, cuts, tiles and policies: a constant that tiles load several
-// times, or read at home, crosses the port even more often. It does assume that an operator that
-// takes its constants in K slices has its whole operand before the first slice (docs/program.md:
-// only operators that are a subgraph alone do so).
+// This assumes nothing about orders, cuts, tiles and policies: a constant that tiles load several
+// times, or read in its home, crosses the port even more often. It does assume that an operator
+// that takes its constants in K slices has its whole operand before the first slice
+// (docs/program.md: only operators that are a subgraph alone do so).
 //
 // Whether an element depends on x follows from the operators alone. x is any element that an
-// operator before v makes. So an operator counts as before v if its reader reads all of its result,
-// and is itself before v, or v. An operator counts as after v if it reads all of its operands, of
-// which one is made by v or after v. Of several v the largest bound counts.
+// operator before v makes. So an operator counts as before v if its reader reads all of its result
+// and is v or before v. An operator counts as after v if it reads all of its operands, and one of
+// them is made by v or after v. The largest bound over all v counts.
 namespace tessera::search::cost {
 namespace {
 
 using graph::Graph;
 using hw_profiles::Profile;
 
-// Whether the results that depend on one element of an operand together need all constants of the
-// operator: they have all channels, or all columns or rows of a product.
+// Returns whether the results that depend on one element of an operand together need all constants
+// of the operator: they cover all channels, or all columns or rows of a product.
 bool NeedsAllConstants(const Graph& graph, const graph::Operator& op) {
   if (op.weights.empty()) return false;
   if (op.kind == base::OperatorKind::kConv) return op.groups <= 1;
@@ -112,7 +112,7 @@ class LateConstants {
     open_.assign(1, op);
   }
 
-  // Whether it is reached for the first time.
+  // Returns whether it is reached for the first time.
   bool Reach(int op) {
     if (!coverage_.Inside(op) || reached_[Slot(op)] != 0) return false;
     reached_[Slot(op)] = 1;
@@ -155,8 +155,8 @@ class LateConstants {
     return CyclesToMove(bytes);
   }
 
-  // The time in which the port of some home moves what the tile memory cannot hold. `bytes`: by
-  // home.
+  // Returns the cycles in which the port of some home moves the bytes that the tile memory cannot
+  // hold. `bytes` is by home.
   int64_t CyclesToMove(std::span<const int64_t> bytes) const {
     const auto here = static_cast<size_t>(profile_.tile_memory);
     int64_t cycles = 0;

@@ -21,16 +21,15 @@
 // *Rows that are recomputed.* That tile runs all of P, and regions only grow with the region that
 // is needed. So what it needs of a tensor contains the result of propagation through P for the
 // share of one index; the subgraph's other operators add to it. A buffer is as large as the largest
-// need of any tile. Any index is valid. The middle one is used, or the next to it for which v is
-// needed at all: a concatenation takes some indices from elsewhere.
+// need of any tile. Any index is valid. The middle one is used, or the nearest to it that needs v
+// at all, because a concatenation takes some indices from other operands.
 //
 // *Rows that are kept.* Here a tile makes only rows that no previous tile has made. So several
 // readers need not read in the same tile, and no hull over them is certain. But each needed row of
 // a tensor is made in some tile of the strip, in the width that this strip needs along the other
 // axes, and the operator that makes a row needs all inputs of it. So one path from e back to v is
 // followed: the need for one row of a result is a need for the previous operand, of which again one
-// row is made in some tile. The need is that of the reader that needs most; the row is the middle
-// one.
+// row is made in some tile. The walk follows the reader that needs most, and its middle row.
 //
 //     rows of    e   [5, 6)   -- needs -->   d   [4, 7)
 //                -- one of them -->   [5, 6)   -- needs -->   v   [4, 7)
@@ -40,8 +39,8 @@
 // cut there are none.
 //
 // Cost: as many propagations as there are axes to cut, and one walk. If the middle index needs
-// nothing of v, further indices or rows are tried, kMostTries at most for an axis, with the
-// operands between v and e alone. With none found nothing of v counts.
+// nothing of v, further indices or rows are tried, at most kMostTries for an axis, with only the
+// operands between v and e. If none is found, nothing of v counts.
 namespace tessera::search::cost {
 namespace {
 
@@ -53,7 +52,7 @@ using graph::tiling::Propagation;
 using hw_profiles::HaloStorage;
 using hw_profiles::Profile;
 
-// By slot: whether operators outside the part may read the tensor, or it may leave.
+// Returns for each slot whether operators outside the part may read the tensor, or it may leave.
 std::vector<char> FindOpen(const Graph& graph, std::span<const graph::Usage> usages,
                            std::span<const int> operators, const Propagation& propagation,
                            LeastRegions::Result result) {
@@ -181,7 +180,7 @@ std::span<Extent> LeastRegions::RegionOf(Regions& regions, size_t slot) const {
 
 bool LeastRegions::IsNeeded(Regions& regions) const { return !IsEmpty(RegionOf(regions, result_)); }
 
-// The regions of a tile of one index along each of these axes.
+// Returns the regions of a tile of one index along each of these axes.
 LeastRegions::Regions LeastRegions::TileOf(std::span<const Axis> cut) const {
   const graph::Shape& shape = propagation_.ShapeOf(propagation_.LastSlot());
   Box tile = graph::ops::WholeBox(shape);
@@ -220,7 +219,8 @@ LeastRegions::Regions LeastRegions::FollowOneWay(const Regions& tile, bool caref
   return regions;
 }
 
-// If careful: a row for which the operator is needed; false if there is none.
+// Reduces the region to one row; if `carefully`, to a row that needs the operator. Returns false if
+// there is none.
 bool LeastRegions::TakeOneRow(size_t slot, bool carefully, Box& region) const {
   const std::optional<size_t> rows = graph::tiling::AxisOf(propagation_.ShapeOf(slot), Axis::kRows);
   if (!rows) return true;

@@ -22,13 +22,13 @@
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/traffic.h"
 
-// A bound for every tile and policy: the cost of one tile of the whole output, counting only the
-// work that the tiles of every other tiling do as well (Coverage). Ceilings preserve the bound.
-// Boxes that cover a box hold at least as many unroll steps: each step of the whole has its lattice
+// The bound for every tile and policy is the cost of one tile of the whole output, counting only
+// the work that the tiles of every other tiling also do (Coverage). Ceilings preserve the bound.
+// Boxes that cover a box need at least as many unroll steps: each step of the whole has its lattice
 // point in some tile, and a tile has no more lattice points than steps; for loops that fold see
-// docs/program.md 14.2.13. They hold at least as many bytes, blocks and cycles of a port. Groups of
-// a convolution are an exception, if tiles may divide them (LeastComputeOf). An operator on the
-// host is always one whole tile, which nothing moves.
+// docs/program.md 14.2.13. They also have at least as many bytes, blocks and cycles of a port.
+// Groups of a convolution are an exception, if tiles may divide them (LeastComputeOf). An operator
+// on the host is always one whole tile, for which nothing is moved.
 //
 // An operator takes the longer of its arithmetic and its use of the tile memory's port. If the
 // interval is cut further, inner tensors become boundary tensors, and where engines may read or
@@ -112,14 +112,15 @@ class Bound {
 
   SubgraphBounds::Operator FindOperator(int index) const;
   CertainWork AddOperator(int index, const SubgraphBounds::Operator& its);
-  // In some order of the operators, because bounds hold for all orders.
+  // Returns the axis of growth in some order of the operators, because bounds hold for all orders.
   std::optional<size_t> GrowthOf(const graph::Operator& op) const {
     return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
                                           encoder::program::RunsIn::kSomeOrder);
   }
   const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
   bool RunsOnHost(int op) const { return on_host_[static_cast<size_t>(op - interval_.first)] != 0; }
-  // Whether the host makes or reads the tensor inside, which it does in the tensor's home.
+  // Returns whether the host makes or reads the tensor inside the interval. The host does so in the
+  // tensor's home.
   bool IsUsedByHost(int tensor) const;
   ExtentsView MovedOf(int index, Extents& part) const;
   int64_t PortBytes(int tensor, ExtentsView extents, Direction direction) const;
@@ -197,11 +198,11 @@ CertainWork Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
   return engine;
 }
 
-// The first result, without a state that it grows from in place. `part` holds the result if there
-// is such a state.
+// Returns the extents of the first result, without a state from which it grows in place. `part`
+// stores them if there is such a state.
 ExtentsView Bound::MovedOf(int index, Extents& part) const {
   const graph::Operator& op = OpAt(index);
-  // The host makes all of a result, whatever is needed of it.
+  // The host makes all of a result, even if less is needed.
   const bool all = RunsOnHost(index);
   const auto extents_of = [this, all](int tensor) -> ExtentsView {
     return all ? ExtentsView(graph::ShapeOf(graph_, tensor)) : coverage_.NeededOf(tensor);
@@ -221,7 +222,8 @@ bool Bound::IsUsedByHost(int tensor) const {
          std::any_of(usage.consumers.begin(), usage.consumers.end(), is_hosted);
 }
 
-// Bytes of a tensor that an operator surely accesses in the tile memory, not in its home.
+// Returns the bytes of a tensor that an operator certainly accesses in the tile memory and not in
+// its home.
 int64_t Bound::PortBytes(int tensor, ExtentsView extents, Direction direction) const {
   const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
   const auto payload = [&](TensorRole role) {
@@ -255,7 +257,7 @@ Touched Bound::TouchedBy(int index) const {
   return touched;
 }
 
-// Without the tables that are stored with a constant: K slices come without them.
+// Tables that are stored with a constant do not count, because K slices come without them.
 int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
   if (hw_profiles::MayReadAtHome(profile_, TensorRole::kConstant)) return 0;
   int64_t bytes = 0;
@@ -264,8 +266,8 @@ int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
   return bytes;
 }
 
-// Whether an engine may write a result there although another operator of the interval reads it: a
-// cut may separate the two.
+// Returns whether an engine may write a result in this home although another operator of the
+// interval reads it, because a cut may separate the two.
 bool Bound::MayBeWrittenDirectly(int home) const {
   return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
 }
@@ -309,7 +311,7 @@ void Bound::AddCrossing(int home, Direction direction, int64_t bytes, bool moved
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// With serialized transfers, those that only DMA can do add to the engines' work. Otherwise the
+// If transfers are serialized, those that only DMA can do add to the engines' work. Otherwise the
 // busiest resource decides.
 void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   const std::vector<int64_t> passes = EnginePasses(profile_, engine_);
@@ -367,7 +369,7 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
   const Bound bound(graph, profile, usages, coverage_, Scope::kOneSubgraph, none, on_host_);
   operators_ = bound.FindOperators();
   constants_ = ConstantsLoadedOnce(graph, profile, interval);
-  // Keeping tensors is never refused. So with all of them kept, the policies of every case are
+  // Keeping tensors is never refused, so with all of them kept, the policies of every case are
   // included.
   for (const hw_profiles::WeightPolicy policy : encoder::program::WeightPoliciesOf(
            graph, usages, profile, interval, coverage_.Whole().tensors))

@@ -18,19 +18,21 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// Lower bounds of the costs of an interval of operators and of a network, for any tiling.
+// Lower bounds of the costs of an interval of operators and of a network, for any tiling. They are
+// implemented in lower_bounds.cc, coverage.cc, least_regions.cc and peak_lower_bound.cc. The
+// second, independent derivation is in plan/verify/infeasibility/.
 namespace tessera::search::cost {
 
-// A lower bound of the cost of the interval for any tile, policy, or partition into several
-// subgraphs, if its own boundary tensors are not kept on chip. Counts every MAC that some result
-// depends on once at full unroll, moves each boundary tensor and constant once, and moves operands
-// and results over the port of the tile memory. peak_bytes and peak_bytes_per_cycle are 0; bound_by
-// is empty.
+// Returns a lower bound of the cost of the interval for any tile, policy, or partition into several
+// subgraphs, if the boundary tensors of the interval are not kept on chip. Counts every MAC that
+// some result depends on once at full unroll, moves each boundary tensor and constant once, and
+// moves operands and results over the port of the tile memory. peak_bytes and peak_bytes_per_cycle
+// are 0; bound_by is empty.
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
 
-// The interval as one tile with the whole output: the hull that this tile needs of every tensor,
-// and the box within that hull which the tiles of any other tiling cover as well. Graph and usages
+// The interval as one tile with the whole output: for every tensor the hull that this tile needs,
+// and the box within that hull that the tiles of every other tiling also cover. Graph and usages
 // must outlive this object.
 class Coverage {
  public:
@@ -40,23 +42,25 @@ class Coverage {
   // The interval as one tile.
   const graph::tiling::TiledSubgraph& Whole() const { return whole_; }
 
-  // Elements along each axis that the single tile needs of a tensor of the interval.
+  // Returns the number of elements along each axis that the single tile needs of a tensor of the
+  // interval.
   graph::tiling::ExtentsView NeededOf(int tensor) const;
 
   bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
 
-  // The box that the tiles of an operator together make at least, of its first output, or read at
-  // least, of a tensor from outside the interval. nullopt: nothing is certain.
+  // MadeBy returns the box of an operator's first output that its tiles together make at least.
+  // ReadOf returns the box of a tensor from outside the interval that the tiles read at least. Both
+  // return nullopt if nothing is certain.
   const std::optional<graph::ops::Box>& MadeBy(int op) const {
     return made_[static_cast<size_t>(op - whole_.interval.first)];
   }
   std::optional<graph::ops::Box> ReadOf(int tensor) const;
 
-  // Whether the tiles together make at least what the single tile makes.
+  // Returns whether the tiles together make at least what the single tile makes.
   bool MakesTheHull(int op) const;
 
-  // Whether this operator's tiles make all of its results and together read at least the hulls of
-  // its operands, each operand as far as a tile needs it.
+  // Returns whether the tiles of the operator make all of its results and together read at least
+  // the hulls of its operands, each operand as far as a tile needs it.
   bool ReadsAndMakesAll(int op) const;
 
  private:
@@ -76,20 +80,20 @@ class Coverage {
   std::vector<std::optional<graph::ops::Box>> made_;  // by operator of the interval
 };
 
-// The same for the interval as exactly one subgraph, for many sets of kept boundary tensors
-// (encoder::Policy::kept). Data that does not depend on these sets is computed once. Without kept
-// tensors a bound is at least LowerBound, apart from late constants, and tighter. Graph, profile
-// and usages must outlive this object.
+// Lower bounds of the cost of an interval as exactly one subgraph, for many sets of kept boundary
+// tensors (encoder::program::Policy::kept). Data that does not depend on these sets is computed
+// once. Without kept tensors, a bound is at least LowerBound, apart from late constants, and
+// usually tighter. Graph, profile and usages must outlive this object.
 class SubgraphBounds {
  public:
-  // The work that an operator surely does, without its accesses to the tile memory.
+  // The work that an operator certainly does, without its accesses to the tile memory.
   struct Operator {
-    bool is_certain = false;  // otherwise nothing is
+    bool is_certain = false;  // otherwise no other member is valid
     int64_t arithmetic = 0;   // cycles
     int64_t macs = 0;
     double mac_pj = 0;
-    bool all = false;            // it reads and makes all, constants included
-    int64_t constant_bytes = 0;  // that it reads in the tile memory under any policy, if `all`
+    bool all = false;            // it reads and makes everything, constants included
+    int64_t constant_bytes = 0;  // bytes read in the tile memory under any policy, if `all`
   };
 
   // The constants under one weight policy: their costs, and the cycles of those that arrive before
@@ -103,6 +107,7 @@ class SubgraphBounds {
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const std::vector<graph::Usage>& usages, graph::Interval interval);
 
+  // Returns the bound with these kept tensors.
   plan::Metrics Find(const std::vector<int>& kept, Detail detail = Detail::kParts) const;
 
  private:
@@ -116,38 +121,39 @@ class SubgraphBounds {
   std::vector<Weights> weights_;  // allowed by the profile here, each once
 };
 
-// A lower bound in bytes of the tile memory that every plan needs.
+// A lower bound of the bytes of tile memory that every plan needs.
 struct PeakLowerBound {
   problem::Bytes bytes = 0;
   int op = 0;  // the operator that needs them
 };
 
-// Every plan has a step that runs the operator whose operands are largest in the smallest tiles,
-// together with the constants that are at home in the tile memory. The bound holds for subgraphs of
-// any length, tiles of any shape and every policy.
+// Returns the greatest need of an operator: its operands in the smallest tiles, together with the
+// constants whose home is the tile memory. Every plan has a step that runs this operator, so the
+// bound holds for subgraphs of any length, tiles of any shape and every policy.
 PeakLowerBound FindPeakLowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// Lower bounds of the metrics of every plan of the network. `peak`: the peak's, where it is known.
+// Returns lower bounds of the metrics of every plan of the network. Without `peak`,
+// FindPeakLowerBound computes it.
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
                               const PeakLowerBound& peak);
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
-// A lower bound of what a subgraph needs of the tensors of one operator. It assumes only that the
-// subgraph has all operators on the paths from that operator to another one whose result leaves it
-// (least_regions.cc).
+// A lower bound of the regions that a subgraph needs of the tensors of one operator. It assumes
+// only that the subgraph contains all operators on the paths from that operator to another one
+// whose result leaves the subgraph (least_regions.cc).
 class LeastRegions {
  public:
   // Whether operators inside the subgraph may read the result that leaves it.
   enum class Result : uint8_t { kOnlyLeaves, kMayBeReadInside };
 
-  // `operators`: ascending; the first is the operator in question, the last makes the result that
-  // leaves, all others are between them. `usages` are those of the graph; `whole` is its
-  // propagation. All must outlive this object.
+  // `operators` ascend; the first is the operator in question, the last makes the result that
+  // leaves, and all others are between them. `usages` are those of the graph, and `whole` is its
+  // propagation. All arguments must outlive this object.
   LeastRegions(const graph::Graph& graph, std::span<const graph::Usage> usages,
                const graph::tiling::Propagation& whole, const hw_profiles::Profile& profile,
                std::span<const int> operators, Result result);
 
-  // Whether tiles of such a subgraph may keep rows for the next ones.
+  // Returns whether tiles of such a subgraph may keep rows for the next tiles.
   bool MayKeepRows() const;
 
   // A lower bound of the extent of buffers along each axis, in elements, for each tensor of the
@@ -164,10 +170,11 @@ class LeastRegions {
  private:
   using Regions = std::vector<graph::ops::Extent>;
 
-  // The asks on which the region of the operator's result depends, and their outputs, as slots.
+  // Finds the asks on which the region of the operator's result depends, and the slots of their
+  // outputs.
   void FindPathsToResult();
-  // Whether anything of the operator's result is needed, by such asks alone; `request` sets the
-  // region of a slot before. Other regions are arbitrary.
+  // Returns whether some of the operator's result is needed by these asks, after `request` has set
+  // the region of a slot. Regions of other slots are arbitrary.
   template <typename Request>
   bool IsNeededFor(Regions& regions, const Request& request) const;
 

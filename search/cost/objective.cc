@@ -15,14 +15,14 @@
 namespace tessera::search::cost {
 namespace {
 
-// Sums of the same doubles in another order differ by less, relative to the sum.
+// Sums of the same doubles in different orders differ by less than this, relative to the sum.
 constexpr double kSumRounding = 1e-12;
 
-// The excess of a ratio that equals its limit differs from 0 by rounding; the limit is raised by
-// this share for it.
+// A limit on a ratio is raised by this share, because the excess of a ratio that equals its limit
+// differs from 0 by rounding.
 constexpr double kRatioRounding = 1e-11;
 
-// Sums of it with infinity are defined.
+// Used instead of minus infinity, so that sums with infinity are defined.
 constexpr double kNoBound = -1e200;
 
 constexpr size_t kLatencySum = 0;

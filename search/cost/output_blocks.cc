@@ -10,18 +10,19 @@
 #include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
 
-// An engine makes a result block by block. Its own buffer holds the sums of a block and the part of
-// the input that they need, both twice, so that one block is computed while the next is fetched:
+// An engine makes a result block by block. Its internal buffer holds the sums of a block and the
+// part of the input that they need, both twice, so that one block is computed while the next is
+// fetched:
 //
 //     rows     .---.---.---.-.      each block fetches its window of the input, halo included, once
 //              | b | b | b |b|      for each block of channels, and the weights of its channels
 //              '---'---'---'-'
 //
-// Larger blocks fetch less halo and fewer weights, deeper ones less input, and only some fit. The
-// drivers of such engines take the block with the least traffic. So does this, by the same count as
-// Arm's compiler: a position counts by its share of the result, a weight by whole blocks, and a
-// block whose input fits the buffer twice counts half. Sizes grow along a line of the enumeration,
-// so the first that does not fit ends the line.
+// Larger blocks fetch less halo and fewer weights, deeper blocks fetch less input, and only some
+// blocks fit. The drivers of such engines choose the block with the least traffic. This file does
+// the same, with the count of Arm's compiler: a position counts by its share of the result, a
+// weight by whole blocks, and a block whose input fits the buffer twice counts half. Sizes grow
+// along a line of the enumeration, so the first that does not fit ends the line.
 namespace tessera::search::cost {
 namespace {
 
@@ -111,7 +112,8 @@ class BlockChoice {
     return depths;
   }
 
-  // Multiples of the lanes, up to the result. A single row has blocks of one row.
+  // Returns the block sides along an axis: multiples of the lanes, up to the result. A single row
+  // has blocks of one row.
   std::vector<Side> Sides(size_t axis) const {
     if (axis == kRows && output_[kRows] == 1 && op_.window.kernel[0] == 1) return {SideOf(1, axis)};
     const int64_t lanes = axis == kRows ? unroll_.out_rows : unroll_.out_columns;

@@ -33,16 +33,17 @@ struct Blocking {
   int64_t input_reads = 1;  // times that the input of an area is fetched
 };
 
-// Whether the engine, null if there is none, makes results of the operator in output blocks.
+// Returns whether the engine makes results of the operator in output blocks. `engine` may be null.
 bool WorksInBlocks(const graph::Operator& op, const hw_profiles::Engine* engine);
 
-// The blockings that a driver takes: of those that fit the engine's buffer the one that fetches the
-// least of input and weights. Remembers what it has found, as tiles of many shapes make parts of
-// the same extents. Thread-safe. Operators are told apart by their addresses.
+// Finds the blocking that a driver chooses: among the blockings that fit the engine's buffer, the
+// one that fetches the least of input and weights. Stores its results, because tiles of many shapes
+// make parts of the same extents. Thread-safe. Operators are identified by their addresses.
 class BlockChoices {
  public:
-  // The operator works in blocks and `output` is not empty. `input` is what it needs of the first
-  // operand. Cost where it is not known: the number of block sizes that fit.
+  // Returns the blocking for `output`, which must not be empty; the operator must work in blocks.
+  // `input` contains the extents that it needs of the first operand. Cost, unless the result is
+  // stored: the number of block sizes that fit.
   Blocking Find(const graph::Operator& op, const hw_profiles::Engine& engine,
                 const hw_profiles::Throughput& throughput, base::DataType input_type,
                 graph::tiling::ExtentsView output, graph::tiling::ExtentsView input);

@@ -21,7 +21,7 @@
 // The need of v there depends on the part of it that the subgraph needs, and only operators that
 // depend on v matter. So follow the results from v through the subgraph:
 //
-//     v --> a --> b --> e         at v, and at each operator u behind it, one of these holds:
+//     v --> a --> b --> e         at v, and at each operator u after it, one of these holds:
 //           '---> c               1. u's result leaves, and no inner operator reads it;
 //                                 2. it leaves, and some reader of it is inside;
 //                                 3. it does not leave, and all readers of it are inside.
@@ -39,16 +39,17 @@
 //
 // *Bytes.* Operands of one operator lie in different places, except a result in place of an
 // operand. Each counts with its least size: a tile; a whole buffer if its home is the tile memory;
-// nothing if engines access it in its home (the host: in any), if it is streamed in K slices, or if
-// it may lie in the place of a state. A tensor kept on chip is whole, so at least as large as a
-// tile. Of a constant at least a slice is there, and all of it where it has no slices.
+// nothing if engines access it in its home (the host does so in any home), if it is streamed in K
+// slices, or if it may lie in the place of a state. A tensor kept on chip is whole, so at least as
+// large as a tile. At least a slice of a constant is present, and all of it if it has no slices.
 //
-// Operators are visited in descending order of B(v), which is at least G(v). The rest is skipped
-// when that is at most the greatest G so far. G is evaluated from v on, and not behind an operator
-// u whose B(u) is already at most the greatest G so far: no value behind it can raise G(u) again.
-// Cost: usually the propagations of each operator alone, and for few operators those to the
-// operators behind them, which is quadratic. If these may be more than kMostSteps, only operators
-// with fewer operators behind them are used; each of them bounds the peak.
+// Operators are visited in descending order of B(v), which is at least G(v). When B(v) is at most
+// the greatest G so far, the remaining operators are skipped. G is evaluated from v on, but not
+// past an operator u whose B(u) is already at most the greatest G so far, because no later value
+// can raise G(u) again. Cost: usually the propagations of each operator alone, and for few
+// operators those to the operators after them, which is quadratic. If these may be more than
+// kMostSteps, only operators with fewer operators after them are used; each of them bounds the
+// peak.
 namespace tessera::search::cost {
 namespace {
 
@@ -59,7 +60,7 @@ using problem::Bytes;
 
 constexpr int64_t kMostSteps = 500'000;
 
-// All operators that depend on one operator, and the operators between.
+// All operators that depend on one operator, and the operators between them.
 class Behind {
  public:
   Behind(const std::vector<std::vector<int>>& dependencies, int op)
@@ -72,16 +73,16 @@ class Behind {
     }
   }
 
-  // Whether an operator is the one itself or depends on it.
+  // Returns whether `op` is that operator or depends on it.
   bool Has(int op) const { return follows_[static_cast<size_t>(op)]; }
 
-  // Of walks over all operators between it and each of these.
+  // Returns the most steps of walks over all operators between it and each of these.
   int64_t MostSteps() const {
     const int64_t behind = std::count(follows_.begin(), follows_.end(), true);
     return behind * (behind + 1) / 2;
   }
 
-  // Those on the paths from the one to the other, both included, ascending.
+  // Returns the operators on the paths from it to `last`, both included, ascending.
   std::vector<int> UpTo(int last) const {
     std::vector<bool> needed(follows_.size());
     needed[static_cast<size_t>(last)] = true;
@@ -148,7 +149,7 @@ class Floor {
     std::vector<std::optional<Bytes>> known;  // G(u) by u
   };
 
-  // G(u), or anything up to `enough` if it is not more.
+  // Returns G(u), or any value up to `enough` if G(u) is not above that.
   Bytes LeastOf(Evaluation& of, int u) {
     std::optional<Bytes>& known = of.known[static_cast<size_t>(u)];
     if (!known) known = Evaluate(of, u);
@@ -183,20 +184,21 @@ class Floor {
     return {readers.begin(), readers.end()};
   }
 
-  // The host runs each operator alone, so that no subgraph has all of several that it runs one of.
+  // Returns whether the host runs one of several operators. It runs each operator alone, so no
+  // subgraph contains all of them then.
   bool IsAnyOnHost(const std::vector<int>& operators) const {
     return std::any_of(operators.begin(), operators.end(),
                        [this](int op) { return on_host_[static_cast<size_t>(op)] != 0; });
   }
 
-  // Whether the first result leaves every subgraph.
+  // Returns whether the first result leaves every subgraph.
   bool IsWanted(int op) const {
     const int result = graph_.operators[static_cast<size_t>(op)].outputs.front();
     return graph_.tensors[static_cast<size_t>(result)].network_output;
   }
 
-  // A lower bound of the need of the first of these operators, if all are in one subgraph and the
-  // result of the last leaves it.
+  // Returns a lower bound of the need of the first of these operators, if all are in one subgraph
+  // and the result of the last leaves it.
   Bytes BytesOf(const std::vector<int>& operators, LeastRegions::Result result) {
     steps_ += static_cast<int64_t>(operators.size());
     const LeastRegions regions(graph_, usages_, propagation_, profile_, operators, result);
@@ -251,8 +253,8 @@ class Floor {
     return std::find(weights.begin(), weights.end(), policy) != weights.end();
   }
 
-  // Of the constants that are not at home in the tile memory: at least a slice of those that may be
-  // streamed, all of the others.
+  // Returns the bytes of constants whose home is not the tile memory: a slice of each constant that
+  // may be streamed, and all of the others.
   Bytes ConstantBytes(int number, const std::optional<encoder::program::KCut>& cut) const {
     const graph::Operator& op = graph_.operators[static_cast<size_t>(number)];
     Bytes bytes = 0;
@@ -270,7 +272,7 @@ class Floor {
     return bytes;
   }
 
-  // The operands that may be streamed in K slices, and are then never present as a whole.
+  // Returns the operands that may be streamed in K slices, and are then never present as a whole.
   std::optional<encoder::program::KCut> KCutOf(const std::vector<int>& operators) const {
     if (!Offers(hw_profiles::WeightPolicy::kSplitK) || operators.size() > 1) return std::nullopt;
     return encoder::program::FindKCut(graph_, profile_, {operators.front(), operators.front()});
@@ -278,7 +280,8 @@ class Floor {
 
   enum class Use : uint8_t { kRead, kMade, kByHost };
 
-  // 0 if the role may need no buffer. `readers`: the operators that certainly read a tile of it.
+  // Returns the bytes of a tensor in a role; 0 if the role may need no buffer. `readers` are the
+  // operators that certainly read a tile of it.
   Bytes BytesAs(TensorRole role, int tensor, const graph::tiling::Extents& extents, Use use,
                 const std::vector<int>& readers) const {
     const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, role);
@@ -297,7 +300,7 @@ class Floor {
     return BytesIn(layout, tensor, extents, readers);
   }
 
-  // The bytes of a buffer; 0 if no part of the tensor is certainly needed.
+  // Returns the bytes of a buffer; 0 if no part of the tensor is certainly needed.
   Bytes BytesIn(const hw_profiles::RoleLayout& layout, int tensor,
                 const graph::tiling::Extents& extents, const std::vector<int>& readers) const {
     if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;

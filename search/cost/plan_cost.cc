@@ -46,7 +46,7 @@ namespace {
 using plan::Metrics;
 using plan::verify::Violation;
 
-// Compilers may round sums of doubles differently, but by less than a unit for sums of any size.
+// Compilers may round sums of doubles differently. Differences of these sizes are accepted.
 constexpr double kRelativeRounding = 1e-12;
 constexpr double kMostRounding = 0.25;
 
@@ -61,7 +61,7 @@ class Differences {
       Note(fmt::format("{} of {}", noun, stated), fmt::format("{}", expected));
   }
 
-  // Each part of either. A part of 0 is a part.
+  // Compares every part that either of the two maps contains. A part of 0 counts as a part.
   template <typename Value>
   void Compare(std::string_view noun, const std::map<std::string, Value>& stated,
                const std::map<std::string, Value>& expected) {

@@ -15,13 +15,13 @@
 
 // Lower bounds of the score of a tile shape, from sums along its axes (axis_sums.cc).
 //
-// An engine takes at least as long for all tiles as for one box of these sums: that is how bounds
-// of whole intervals work (lower_bounds.cc). Where the loops of an operator are unrolled axis by
-// axis, each length is rounded up to the lanes before it is added. To that come the start of an
-// operator for each tile that it works on, the set-up of each transfer, and constants that are
-// moved again for every tile. As in the simulator an operator takes the longest of its arithmetic,
-// the port of the tile memory and the slices that arrive meanwhile; the pass stands between the
-// loads of the first tile and the stores of the last; and no port is done earlier than its
+// An engine takes at least as long for all tiles as for one box of these sums, by the argument for
+// whole intervals (lower_bounds.cc). If the loops of an operator are unrolled axis by axis, each
+// length is rounded up to the lanes before it is added. The bound also includes the start of an
+// operator for each tile that it works on, the setup of each transfer, and constants that are moved
+// again for every tile. As in the simulator, an operator takes the longest of its arithmetic, the
+// port of the tile memory and the slices that arrive at the same time; the pass comes between the
+// loads of the first tile and the stores of the last; and no port finishes earlier than its
 // transfers.
 //
 // Cost: some multiplications for each operator and shape. Tests compare the bounds with the
@@ -38,7 +38,7 @@ using graph::tiling::TileShape;
 using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
-// More than sums and products of doubles can be rounded.
+// An upper bound of the relative rounding error of sums and products of doubles.
 constexpr double kRounding = 1e-9;
 
 }  // namespace
@@ -123,7 +123,7 @@ double ShapeBounds::Find(const TileShape& tile, const Tie& least, const Scale& s
   return score * (1 - kRounding);
 }
 
-// Without totals where nothing is certain.
+// Leaves the totals of a slot empty if nothing is certain.
 void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work) {
   const graph::Shape& output = sums_.Output();
   const Propagation& regions = sums_.Regions();
@@ -144,7 +144,8 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
   };
   work.slots.resize(regions.Tensors().size());
   for (size_t slot = 0; slot < work.slots.size(); ++slot) {
-    // Tiles that need the same of the tensor. None do if all that is read of it lies in pads.
+    // The number of tiles that need the same part of the tensor; 0 if all that is read of it lies
+    // in pads.
     int64_t repeated = sums_.IsNeeded(slot) ? 1 : 0;
     int64_t asking = repeated;
     for (size_t axis = 0; axis < along.size(); ++axis) {
@@ -227,8 +228,8 @@ int64_t ShapeBounds::BytesOf(size_t slot, int64_t elements) const {
   return base::BytesOf(graph_.tensors[tensor].type, elements);
 }
 
-// A bound of so many transfers between a home and the tile memory, which move so many bytes
-// together.
+// Returns a lower bound of the cycles of `transfers` transfers between a home and the tile memory
+// that together move `bytes`.
 int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_t bytes) const {
   if (bytes == 0 || transfers == 0) return 0;
   const int64_t together =
@@ -292,7 +293,7 @@ void ShapeBounds::AddCrossings(const TileShape& tile, std::span<const Extent> fi
   }
 }
 
-// The engine's steps of all tiles.
+// Returns a lower bound of the engine's steps of all tiles.
 int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& constants) const {
   const Propagation& regions = sums_.Regions();
   const hw_profiles::Port& port = profile_.memories[static_cast<size_t>(profile_.tile_memory)].port;
@@ -310,7 +311,8 @@ int64_t ShapeBounds::EnginePass(const Work& work, Kind kind, const Constants& co
     const auto is_here = [this](size_t at) {
       return routes_[at].transfer != TransferKind::kDirect;
     };
-    // Where a tile gives the operator nothing to do, it may give others that read the same.
+    // If the operator does nothing in some tile, perhaps only other operators read that tile's part
+    // of a shared operand.
     const bool always_reads = work.slots[slot].tiles == work.tiles;
     for (const int input : op.inputs) {
       const size_t at = regions.SlotOf(input);
@@ -359,7 +361,7 @@ plan::Metrics ShapeBounds::MetricsOf(const Work& work, Kind kind, const Tie& lea
   int64_t prologue = 0;
   int64_t epilogue = 0;
   int64_t ports = 0;
-  // Of features that come slice by slice only the first slice has to arrive before the pass.
+  // If features come slice by slice, only the first slice must arrive before the pass.
   const bool is_sliced = kind.weights == WeightPolicy::kSplitK;
   const auto cut = CutConstant();
   for (size_t memory = 0; memory < work.loads.size(); ++memory) {

@@ -21,23 +21,23 @@
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
-// Lower bounds of the score of one tile shape, without its tiles.
+// Lower bounds of the score of one tile shape, computed without its tiles.
 namespace tessera::search::cost {
 
 // The bounds of one interval under some policies that keep the same boundary tensors. Graph,
-// profile, usages and sums must outlive it. Not thread-safe.
+// profile, usages and sums must outlive this object. Not thread-safe.
 class ShapeBounds {
  public:
   ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
               const std::vector<graph::Usage>& usages, graph::Interval interval,
               std::span<const encoder::program::Policy> policies, AxisSums& sums);
 
-  // Whether bounds of shapes say more than the interval's own bound.
+  // Returns whether bounds of shapes can exceed the bound of the interval.
   bool AreOfUse() const { return usable_; }
 
-  // A lower bound of the score of the shape under any of the policies; infinite if all of them
-  // refuse it. `least`: lower bounds of the interval for any shape. The scale must use no limit,
-  // maximum or ratio.
+  // Returns a lower bound of the score of the shape under any of the policies; infinite if all of
+  // them exclude it. `least` contains lower bounds of the interval for any shape. The scale must
+  // use no limit, maximum or ratio.
   double Find(const graph::tiling::TileShape& tile, const Tie& least, const Scale& scale);
 
  private:
@@ -52,7 +52,7 @@ class ShapeBounds {
     TileCosts costs;
     std::vector<ConstantFlow> flows;
   };
-  // All tiles together.
+  // Elements of a tensor, for all tiles together.
   struct Totals {
     int64_t elements = 0;  // read
     int64_t made = 0;

@@ -24,8 +24,8 @@
 //     constants| load 1     | load 2, store 0 | load 3 ..    | store N-2         | store N-1
 //                                                            '- - prefetched constants - -'
 //
-// Constants prefetched for later subgraphs use the free time of their port in the last slot and
-// the epilogue, and prolong these if necessary. A later subgraph then has no constants in its
+// Constants prefetched for later subgraphs use the free time of their port in the last slot and in
+// the epilogue, and extend these if necessary. A later subgraph then has no constants in its
 // prologue. A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices
 // belong to the slot too: those after the first arrive during their own step, the first during the
 // previous step. This holds for constants and for operands cut along K, from all homes in parallel.
@@ -87,14 +87,14 @@ class SlotSums {
   };
 
   // The classes of a tile and of the tiles before and after it, -1 if there is none. They determine
-  // its slot, and usually equal those of the previous tile.
+  // the slot of the tile, and usually equal those of the previous tile.
   using Neighbours = std::array<int, 3>;
 
   const TileCost& TileAt(size_t tile) const {
     return classes_[static_cast<size_t>(tiling_.class_of[tile])];
   }
 
-  // The flow of the constants at home there; nullptr if there are none.
+  // Returns the flow of the constants whose home is this memory; nullptr if there are none.
   const ConstantFlow* FlowFrom(size_t memory) const {
     for (const ConstantFlow& flow : constants_) {
       if (flow.home == static_cast<int>(memory)) return &flow;
@@ -102,8 +102,8 @@ class SlotSums {
     return nullptr;
   }
 
-  // All slices of a tile that come from one memory; the first slice of its first operator is
-  // separate.
+  // Returns all slices of a tile that come from one memory, with the first slice of its first
+  // operator separately.
   SliceFlow SlicesOf(size_t tile, size_t memory) const {
     SliceFlow flow;
     if (costs_.IsSplitK()) flow = TileAt(tile).split_k.memories[memory];
@@ -115,8 +115,8 @@ class SlotSums {
     return flow;
   }
 
-  // The bytes that arrive while the tile is computed: all slices but the first, and the first of
-  // the next tile.
+  // Returns the cycles of the slices that arrive while the tile is computed: all but the first, and
+  // the first of the next tile.
   int64_t SlicesDuring(size_t tile, size_t memory) const {
     const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
     const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
@@ -155,8 +155,8 @@ class SlotSums {
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
 };
 
-// The engine's cycles over its steps. With streamed slices, each step also waits for those that
-// must arrive during it. After the last tile there is no next first slice.
+// Returns the engine's cycles over its steps. With streamed slices, each step also waits for the
+// slices that must arrive during it. After the last tile there is no next first slice.
 int64_t SlotSums::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
@@ -287,7 +287,8 @@ void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
   metrics.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs, outputs), weights);
 }
 
-// Multiply-accumulates of an operator beyond those of its whole result are recomputed.
+// Adds MACs and energy. Multiply-accumulates of an operator beyond those of its whole result count
+// as recomputed.
 void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   double mac_pj = 0;
   std::vector<int64_t> measured_macs(costs_.Operators());
@@ -330,7 +331,7 @@ std::vector<Touched> SlotSums::BytesTouched() const {
   return touched;
 }
 
-// The resource with the longest total time; the engine's arithmetic wins a tie.
+// Returns the resource with the longest total time; the engine's arithmetic wins a tie.
 std::string SlotSums::BoundBy() const {
   int64_t longest = 0;
   int64_t tile_memory = 0;

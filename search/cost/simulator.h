@@ -24,10 +24,10 @@ struct ClassCosts {
   std::vector<TileCost> tiles;  // parallel to TiledSubgraph::classes
 };
 
-// The cost of a subgraph, tile by tile: an event timeline of the engine and the DMA links, with
-// tiles of their exact clipped sizes. peak_bytes is left 0: it depends on a placement.
-// encoder::BuildProgram must accept the choice. Thread-safe. Graph and profile must outlive this
-// object.
+// Computes the cost of a subgraph tile by tile: an event timeline of the engine and the DMA links,
+// with tiles of their exact clipped sizes. peak_bytes stays 0, because it depends on a placement.
+// encoder::program::BuildProgram must accept the choice. Thread-safe. Graph and profile must
+// outlive this object.
 class Simulator {
  public:
   Simulator(const graph::Graph& graph, const hw_profiles::Profile& profile);
@@ -38,11 +38,10 @@ class Simulator {
     return Run(tiling, CostsOf(tiling, policy), policy, detail, prefetches);
   }
 
-  // CostsOf gives the cost of each class of tiles under the policy. Run completes it, for any
-  // policy that differs only in its weights, if none or both are direct, and in whether it is
-  // serialized. The tiling must be the
-  // same and must outlive the costs. If a stop is requested, the costs are incomplete and must not
-  // be used.
+  // CostsOf returns the cost of each class of tiles under the policy. Run completes it, for the
+  // same policy or one that differs only in its weights, if none or both are direct, and in whether
+  // it is serialized. The tiling must be the same and must outlive the costs. If a stop is
+  // requested, the costs are incomplete and must not be used.
   ClassCosts CostsOf(const graph::tiling::TiledSubgraph& tiling,
                      const encoder::program::Policy& policy,
                      const base::Stop* stop = nullptr) const;

@@ -18,9 +18,10 @@
 
 namespace tessera::search::cost {
 
-// The facts about split-k for shape_bounds.h: an operator whose sums are made slice by slice
-// (encoder/program/residence.h), under any of the policies, which may differ in the K extent of a
-// slice. Each number is the least of theirs. Graph and profile must outlive it.
+// Lower bounds of the costs of split-k, for shape_bounds.h: of an operator whose sums are made
+// slice by slice (encoder/program/residence.h), under any of the policies, which may differ in the
+// K extent of a slice. Each number is the least over the policies. Graph and profile must outlive
+// this object.
 class SplitKBounds {
  public:
   SplitKBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -31,11 +32,11 @@ class SplitKBounds {
     int home = 0;           // index into Profile::memories
     size_t channels = 0;    // the axis of the result
     int64_t bytes = 0;      // of the whole constant
-    int64_t transfers = 0;  // for each tile; over a pipelined link, those that wait
+    int64_t transfers = 0;  // for each tile; 1 over a pipelined link
   };
   const std::optional<Constant>& CutConstant() const { return constant_; }
 
-  // Whether the tensor comes in slices, if it is moved at all.
+  // Returns whether the tensor comes in slices, if it is moved at all.
   bool Takes(int tensor) const;
 
   // A moved operand, and what the first tile needs of it.
@@ -44,13 +45,15 @@ class SplitKBounds {
     graph::tiling::Extents needed;
   };
 
-  // By memory: the cycles of the slices that the first tile waits for. `result`: what it makes.
-  // `operand_of` gives the operands that are moved. Empty: nothing is certain.
+  // Returns for each memory the cycles of the slices that the first tile waits for; empty if
+  // nothing is certain. `result` contains the extents that the tile makes. `operand_of` returns the
+  // operands that are moved.
   std::vector<int64_t> FirstSlices(
       graph::tiling::ExtentsView result,
       const std::function<std::optional<Operand>(int tensor)>& operand_of) const;
 
-  // Bytes of partial sums that are written, and read again, of tiles with so many results together.
+  // Returns the bytes of partial sums that tiles with this total number of results write and read
+  // again.
   int64_t SumsBytes(int64_t results) const;
 
  private:

@@ -8,9 +8,9 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/search/cost/cost_terms.h"
 
-// A tile of D slices: the first slice of each factor arrives before the operator's step, D - 1 more
-// during it. The last one is shorter; that of the constant includes its table. In between the
-// partial sums are written to the tile memory and read again:
+// In a tile of D slices, the first slice of each factor arrives before the operator's step, and D -
+// 1 more arrive during it. The last slice is shorter; that of the constant includes its table.
+// Between slices the partial sums are written to the tile memory and read again:
 //
 //     slice      0      1      2    ..    D-1
 //     sums       write  r w    r w        read, then the result is written        D - 1 times each
@@ -52,7 +52,8 @@ SliceFlow FlowOf(const KCut& cut, const std::function<Piece(int64_t)>& piece_of)
   return flow;
 }
 
-// Some channels of a part of the K extent; the constant lies in row-major order.
+// Returns the runs of some channels of a part of the K extent. The constant lies in row-major
+// order.
 Runs RunsOfConstant(const graph::Graph& graph, const KCut& cut, graph::tiling::ExtentsView result,
                     int64_t k_extent) {
   const graph::Tensor& constant = graph.tensors[static_cast<size_t>(cut.constant->tensor)];

@@ -33,11 +33,11 @@ struct SplitKCost {
   int64_t input_bytes = 0;          // bytes moved
   int64_t weight_bytes = 0;
   int64_t constant_bytes = 0;  // bytes of the constant that the engine reads
-  // bytes of partial sums written before the last slice, and read again
+  // Bytes of partial sums that are written before the last slice and read again.
   int64_t sums_bytes = 0;
 };
 
-// A factor whose slices are moved.
+// A feature tensor that is a factor of the products and whose slices are moved.
 struct SlicedFeature {
   const graph::Tensor* tensor = nullptr;
   encoder::program::KOperand along;

@@ -158,7 +158,7 @@ bool TileCosts::IsSliced(const Operand& operand) const {
          TakesSplitK(operand.id);
 }
 
-// Slices cross as other transfers do.
+// Adds slices as other transfers.
 void TileCosts::AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const {
   std::vector<SlicedFeature> features;
   for (const encoder::program::KOperand& along : cut_->features) {
@@ -199,8 +199,8 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
   base::Accumulate(in ? here.written : here.read, bytes);
 }
 
-// An engine that processes several operators concurrently starts one while it still works on
-// earlier ones.
+// Returns the part of the start that nothing hides. An engine that processes several operators
+// concurrently starts one while it still works on earlier ones.
 int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
   int64_t hidden = 0;
   const size_t steps = cost.engine.size();
@@ -227,8 +227,8 @@ void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction dir
                    DirectCycles(*profile_, operand.route.home, direction, runs));
 }
 
-// The part of the first output that the operator makes, without data already in place. `part` holds
-// it if there is such data.
+// Returns the extents of the first output that the operator makes, without data already in place.
+// `part` stores them if there is such data.
 ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t index,
                                Extents& part) const {
   const Step& step = steps_[index];
@@ -249,7 +249,8 @@ std::optional<Blocking> TileCosts::BlockingOf(const graph::tiling::TileClass& ti
                      operands_[input].tensor->type, moved, tile.needed[input]);
 }
 
-// The input in the tile memory that output blocks fetch beyond what the tile needs of it once.
+// Adds the bytes of input in the tile memory that output blocks fetch beyond one read of the tile's
+// need.
 void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Blocking& blocking,
                             StepTraffic& traffic) const {
   if (operand.route.transfer == TransferKind::kDirect) return;

@@ -50,33 +50,32 @@ struct TileCost {
   int64_t compute = 0;                              // arithmetic only
   int64_t tile_memory = 0;  // busy cycles of the tile memory's port for engines
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
-  std::vector<Touched>
-      // bytes, parallel to Profile::memories: by feature tensors, by engines that read constants,
-      // and by slices of K
-      touched;
+  // Bytes, parallel to Profile::memories: of feature tensors, of constants that engines read, and
+  // of slices of K.
+  std::vector<Touched> touched;
   SplitKCost split_k;  // if the subgraph uses split-k
   // Steps whose energy was measured, and that energy in pJ.
   std::vector<std::pair<size_t, double>> measured_pj;
 
-  // Before the next tile, the engines that run the operators idle at the same time.
+  // Returns the cycles before the next tile in which the engines that run the operators idle, all
+  // at the same time.
   int64_t IdleCycles() const;
 };
 
-// The constants of one operator in one of their homes. Excludes a constant that split-k cuts; each
-// tile reads its part of that one.
+// The constants of one operator in one of their homes, except a constant that split-k cuts: each
+// tile reads its part of that constant.
 struct ConstantCost {
   int64_t bytes = 0;           // with tables
-  int64_t streamed_bytes = 0;  // of those that are streamed in slices
-  // Over all constants that are streamed in slices: the slice that must arrive before the step
-  // begins.
+  int64_t streamed_bytes = 0;  // bytes of constants that are streamed in slices
+  // The slices that must arrive before the step begins, over all constants that are streamed.
   int64_t first_slice_cycles = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
-  int64_t refetch_cycles = 0;  // of engines that read them in place once more
+  int64_t refetch_cycles = 0;  // of engines that read them once more in their home
 };
 
 // The constants that come from one of their homes: once in the prologue or before it, or slice by
-// slice with every tile. A streamed policy does both.
+// slice with every tile. Under a streamed policy there are both kinds.
 struct ConstantFlow {
   int home = 0;  // index into Profile::memories
   int64_t resident_cycles = 0;
@@ -84,7 +83,7 @@ struct ConstantFlow {
   int64_t prefetched_bytes = 0;  // of those that were present when the subgraph began
   int64_t streamed_cycles = 0;   // of all slices of one tile
   int64_t streamed_bytes = 0;
-  // For the subgraph's first operator: it arrives before the tile's first step.
+  // The first slice of the subgraph's first operator, which arrives before the tile's first step.
   int64_t first_slice_cycles = 0;
 
   int64_t CyclesMoved(int64_t tiles) const {
@@ -96,34 +95,34 @@ struct ConstantFlow {
   }
 };
 
-// One subgraph, with all data that does not depend on the tile.
+// The costs of the tiles of one subgraph. Contains all data that does not depend on the tile.
 class TileCosts {
  public:
   TileCosts(const graph::Graph& graph, const hw_profiles::Profile& profile,
             const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
             const encoder::program::Policy& policy);
 
-  // Output blocks are found by `blocks`.
+  // Returns the cost of one tile. `blocks` finds its output blocks.
   TileCost CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const;
 
-  // KeepByCopying: from now on kept rows are copied; before, they were in rolling buffers.
-  // AddCopies: adds the cost of copying to a tile.
+  // KeepByCopying switches from rolling buffers to copied rows. AddCopies adds the cost of the
+  // copies to a tile.
   void KeepByCopying(const graph::tiling::TiledSubgraph& tiling);
   void AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) const;
 
   bool IsSplitK() const { return cut_.has_value(); }
   bool TakesSplitK(int tensor) const { return cut_ && cut_->Takes(tensor); }
 
-  // The transfer of the constants. Then the homes of those constants that are not in the tile
-  // memory; at least one home. Then their costs, by index into these homes and, for each, by
-  // operator of the interval.
+  // ConstantTransfer returns the transfer of the constants. ConstantHomes returns the homes of the
+  // constants that are not in the tile memory, at least one home. ConstantsIn returns their costs
+  // in one of these homes, by operator of the interval.
   TransferKind ConstantTransfer() const { return constant_transfer_; }
   const std::vector<int>& ConstantHomes() const { return constant_homes_; }
   std::span<const ConstantCost> ConstantsIn(size_t home) const {
     return std::span(constants_).subspan(home * Operators(), Operators());
   }
-  // The flows from all homes; empty if constants are not moved. `prefetch`: when those loaded
-  // once arrive (plan::Subgraph::prefetch).
+  // Returns the flows from all homes; empty if constants are not moved. `prefetch` states when the
+  // constants that are loaded once arrive (plan::Subgraph::prefetch).
   std::vector<ConstantFlow> ConstantFlowsOf(hw_profiles::WeightPolicy policy,
                                             std::span<const int> prefetch) const;
 
@@ -145,7 +144,7 @@ class TileCosts {
     Worker worker;
     std::vector<size_t> inputs;
     std::vector<size_t> outputs;
-    // The axis along which the result grows in the place of the first input.
+    // The axis along which the result grows in place of the first input.
     std::optional<size_t> growth = {};
   };
 

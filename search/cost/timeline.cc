@@ -104,7 +104,8 @@ class Layout {
   SubgraphTimeline timeline_;
 };
 
-// Cycles as TileCosts computes them; of the bytes, the first slice of each constant is first.
+// Returns the slices of the constants of an operator. Cycles are those of TileCosts; the first
+// slice of each constant counts in the first bytes.
 SliceFlow Layout::SlicesOf(int op, size_t home) const {
   const ConstantCost& cost =
       costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
@@ -127,7 +128,7 @@ SliceFlow Layout::SlicesOf(int op, size_t home) const {
   return slices;
 }
 
-// The slices of one step of a tile, by the track that carries them.
+// Visits the slices of one step of a tile, by the track that carries them.
 template <typename Visit>
 void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const {
   for (size_t i = 0; i < constants_.size(); ++i) {
@@ -149,8 +150,8 @@ Activity Layout::AsActivity(const TensorTransfer& transfer, int64_t tile) {
           .bytes = transfer.bytes};
 }
 
-// The constants that are loaded once and, if transfers overlap compute, the first tile and the
-// first slice; memories then work in parallel.
+// Returns the prologue: the constants that are loaded once and, if transfers overlap compute, the
+// first tile and the first slice. In the latter case memories work in parallel.
 Slot Layout::Prologue() const {
   Slot slot;
   if (!double_buffered_) {
@@ -239,13 +240,14 @@ Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
   return slot;
 }
 
-// The slot is prolonged by the time for which the engines idle before the next tile, all at once.
+// Extends the slot by the time for which the engines idle before the next tile, all at the same
+// time.
 void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
   if (next != nullptr) base::Accumulate(slot.cycles, here.cost.IdleCycles());
 }
 
-// The engine's steps, and for each the slices that must arrive during it. Copies of kept rows come
-// last.
+// Adds the engine's steps and, for each, the slices that must arrive during it. Copies of kept rows
+// come last.
 void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
@@ -320,7 +322,8 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
   return slot;
 }
 
-// In the time that the last tile leaves free on the track, then concurrently with its store.
+// Places prefetches in the time that the last tile leaves free on the track, then concurrently with
+// its store.
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
   for (const Prefetches::Part& part : prefetches_.carried) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};

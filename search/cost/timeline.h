@@ -47,8 +47,8 @@ class Tracks {
   std::vector<std::array<int, 2>> of_memory_;  // in, out
 };
 
-// A period of time with its activities; times are relative to its begin. Tile numbers are relative
-// to the tile that it computes.
+// A period of time with its activities. Times are relative to its begin, tile numbers to the tile
+// that it computes.
 struct Slot {
   int64_t cycles = 0;
   std::vector<Activity> activities;
@@ -59,7 +59,7 @@ class Filling {
  public:
   Filling(Slot& slot, int track);
 
-  // As early as possible after the activities added before.
+  // Adds an activity as early as possible after the activities added before.
   void Add(Activity activity, int64_t cycles);
 
  private:
@@ -70,7 +70,7 @@ class Filling {
   int64_t at_ = 0;
 };
 
-// Cycles of the slot in which the track is idle.
+// Returns the cycles of the slot in which the track is idle.
 int64_t FreeCycles(const Slot& slot, int track);
 
 // The transfer of a tile of one tensor.
@@ -83,7 +83,7 @@ struct TensorTransfer {
   int64_t bytes = 0;
 };
 
-// The transfers of one tile, except of operands that split-k cuts and of constants.
+// Returns the transfers of one tile, except those of constants and of operands that split-k cuts.
 std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         const std::vector<graph::Usage>& usages,
@@ -91,15 +91,15 @@ std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph,
                                         const graph::tiling::TileClass& tile,
                                         const std::vector<int>& kept, const TileCosts& costs);
 
-// The timeline of one subgraph, from cycle 0. If there are more than `most_tiles` tiles (at least
-// 2), it contains the first and the last ones and omits the rest. Arguments as for Simulator::Run.
-// Cost: O(tiles) comparisons in addition to the activities.
+// Returns the timeline of one subgraph, from cycle 0. If there are more than `most_tiles` tiles (at
+// least 2), it contains the first and the last ones and omits the rest. The arguments are those of
+// Simulator::Run. Cost: O(tiles) comparisons in addition to the activities.
 SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
                             const encoder::program::Policy& policy, int64_t most_tiles,
                             const Prefetches& prefetches = {});
 
-// The same for one subgraph of a finished plan.
+// Returns the timeline of one subgraph of a finished plan.
 SubgraphTimeline PlannedTimeline(const plan::Plan& plan, size_t subgraph, int64_t most_tiles);
 
 }  // namespace tessera::search::cost

@@ -14,13 +14,13 @@
 #include "tessera/hw_profiles/profile.h"
 
 // The bytes of a subgraph that cross between the tile memory and the homes of its tensors
-// (docs/program.md, "What becomes of each tensor"), and the number of contiguous runs.
+// (docs/program.md, "How each tensor is held"), and the number of contiguous runs.
 namespace tessera::search::cost {
 
 // How a tensor reaches the tile memory T.
 enum class TransferKind : uint8_t {
   kInside,  // a tile buffer in T: made and read inside
-  kWhole,   // at home in T, or kept there: not moved
+  kWhole,   // its home is T, or it is kept there: not moved
   kMoved,   // DMA between its home and T
   kDirect,  // engines read or write it in its home
 };
@@ -31,27 +31,29 @@ struct Route {
   int home = 0;  // index into Profile::memories; T if it is kept there
 };
 
-// The route of a feature tensor, network input or output, boundary tensor or state, as `interval`
-// sees it with these kept boundary tensors (encoder::Policy::kept).
+// Returns the route of a tensor that is not a constant, for `interval` with these kept boundary
+// tensors (encoder::program::Policy::kept).
 Route RouteOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
               const graph::Usage& usage, int tensor, graph::Interval interval,
               const std::vector<int>& kept);
 
-// The transfer of constants under a policy: the same for all of them. Their homes may differ.
+// Returns the transfer of constants under a policy. It is the same for all constants; their homes
+// may differ.
 TransferKind TransferOfConstants(const hw_profiles::Profile& profile,
                                  hw_profiles::WeightPolicy policy);
 
-// The homes of the interval's constants, as indices into Profile::memories, ascending; the role's
-// first home if the interval has no constants.
+// Returns the homes of the interval's constants, as ascending indices into Profile::memories; the
+// role's first home if the interval has no constants.
 std::vector<int> HomesOfConstants(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                   graph::Interval interval);
 
-// Bytes of a region with these extents, channels padded to the role's block, without the row pitch;
-// 0 if an extent is 0.
+// Returns the bytes of a region with these extents, with channels padded to the role's block and
+// without the row pitch; 0 if an extent is 0.
 int64_t PayloadBytes(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
                      const hw_profiles::RoleLayout& layout);
 
-// The rest of an operand of which `staying` indices along an axis are not moved.
+// Returns the extents of the rest of an operand of which `staying` indices along an axis are not
+// moved.
 inline graph::tiling::Extents WithoutStaying(graph::tiling::Extents extents, size_t axis,
                                              int64_t staying) {
   extents[axis] = std::max<int64_t>(0, extents[axis] - staying);
@@ -72,7 +74,7 @@ struct Runs {
 Runs RunsOf(const graph::Tensor& tensor, graph::tiling::ExtentsView extents,
             const hw_profiles::RoleLayout& layout);
 
-// Adjacent bytes as one run.
+// Returns adjacent bytes as one run.
 Runs OneRun(int64_t bytes);
 
 // A constant that is loaded into the tile memory.
@@ -82,8 +84,8 @@ struct LoadedOnce {
   int64_t bytes = 0;  // with its tables
 };
 
-// The distinct constants of the interval that the policy loads once, in order of first use. With
-// kResident: all of them.
+// Returns the distinct constants of the interval that the policy loads once, in order of first use.
+// kResident loads all of them once.
 std::vector<LoadedOnce> ConstantsLoadedOnce(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
     hw_profiles::WeightPolicy policy = hw_profiles::WeightPolicy::kResident);

@@ -14,17 +14,17 @@ namespace tessera::search::fit {
 struct Constant {
   std::string name;  // as a path in the file: "memories.dram.port.read_latency_cycles"
   double value = 0;
-  // Rates are searched for as factors, others are cycles, whole numbers.
+  // A rate changes by factors; other constants are whole numbers of cycles.
   bool is_rate = false;
-  // Its allowed values: a profile may state it, and rates are between a sixteenth and sixteen times
-  // the stated one.
+  // The allowed values: those that a profile may state; for a rate, also at least a sixteenth and
+  // at most sixteen times the stated one.
   hw_profiles::FieldRange range = {};
   std::function<void(hw_profiles::Profile&, double)> set;
 };
 
-// The start-up of each engine, the latencies and the bytes per cycle of each memory. The start-up
-// of an engine is that of its quickest kind; the others keep their distance from it. Bytes per
-// cycle are those of reads; writes keep their ratio to them.
+// Returns the start-up of each engine, and the latencies and the bytes per cycle of each memory.
+// The start-up of an engine is that of the operator kind with the least; the others keep their
+// distance from it. Bytes per cycle are those of reads; writes keep their ratio to them.
 std::vector<Constant> ConstantsOf(const hw_profiles::Profile& profile);
 
 }  // namespace tessera::search::fit

@@ -11,17 +11,18 @@
 #include "tessera/search/fit/constants.h"
 #include "tessera/search/fit/least_squares.h"
 
-// The simulator predicts the cycles of each measurement from the profile's constants. The fit moves
-// the constants, not the predictions, so that what it finds holds for tiles that were not measured.
+// The simulator predicts the cycles of each measurement from the profile's constants. The fit
+// changes the constants, not the predictions, so that its result also holds for tiles that were not
+// measured.
 //
-// Rates move as logarithms and cycles by a hundred at a time, so that steps in all directions have
-// the same size. Before the fit, the derivatives of all predictions by each constant tell what the
-// measurements can say: a constant without derivatives has no effect, and one whose derivatives
-// are nearly a sum of others cannot be told apart from these. Of several such the one that adds
-// least is left out first.
+// The units are logarithms for rates and hundreds of cycles for cycles, so that steps in all
+// directions have about the same size. Before the fit, the derivatives of all predictions by each
+// constant show which constants the measurements can identify: a constant whose derivatives are
+// zero has no effect, and one whose derivatives are nearly a combination of others cannot be
+// distinguished from these. Of several such constants, the one that adds least is left out first.
 //
-// Every fifth measurement is left out of one of five more fits, which are then asked about it. The
-// choice depends on the position in the file alone.
+// Five more fits leave out every fifth measurement each, and then predict the measurements that
+// they have not seen. Which ones are left out depends only on the position in the file.
 namespace tessera::search::fit {
 namespace {
 
@@ -45,7 +46,7 @@ class Predictions {
       tilings_.push_back(graph::tiling::Tile(*each.network, each.interval, each.tile));
   }
 
-  // log(cycles / measured) of the measurements with these numbers; empty if a stop came.
+  // Returns log(cycles / measured) of the measurements with these numbers; empty after a stop.
   Vector Residuals(const Profile& profile, const std::vector<size_t>& numbers) const {
     std::map<const graph::Graph*, cost::Simulator> simulators;
     Vector residuals;
@@ -71,7 +72,7 @@ class Predictions {
   std::vector<graph::tiling::TiledSubgraph> tilings_;
 };
 
-// The constants that are fitted, as a point.
+// Converts between the fitted constants and points of the search.
 class Space {
  public:
   Space(const Predictions& predictions, std::vector<Constant> constants)
@@ -89,7 +90,7 @@ class Space {
     return std::clamp(value, constant.range.least, constant.range.most);
   }
 
-  // Cycles may well be 0.
+  // Cycles have no lower limit here: 0 is a usual value.
   bool IsAtLimit(const Vector& point, size_t i) const {
     const hw_profiles::FieldRange range = constants_[i].range;
     const double value = ValueAt(point, i);
@@ -141,12 +142,12 @@ std::optional<Error> ErrorOf(const Vector& residuals) {
   Vector shares;
   for (const double residual : residuals) shares.push_back(std::exp(std::abs(residual)) - 1);
   std::sort(shares.begin(), shares.end());
-  // The least value that so many of ten shares do not exceed.
+  // Returns the least value that `of_ten` tenths of the shares do not exceed.
   const auto at = [&](size_t of_ten) { return shares[(of_ten * shares.size() + 9) / 10 - 1]; };
   return Error{at(5), at(9)};
 }
 
-// The column that points most nearly in the same direction.
+// Returns the other column with the most similar direction.
 size_t NearestTo(const Columns& columns, size_t column) {
   size_t nearest = column;
   double most = -1;
@@ -161,7 +162,8 @@ size_t NearestTo(const Columns& columns, size_t column) {
   return nearest;
 }
 
-// Leaves out constants that the measurements cannot identify, and says so in `fitted`.
+// Returns the constants that the measurements can identify. Notes the outcome of the others in
+// `fitted`.
 std::vector<Constant> Identified(std::vector<Constant> constants, Columns columns,
                                  std::vector<FittedConstant>& fitted) {
   const auto leave_out = [&](size_t i, Outcome outcome, std::string alike) {
@@ -195,7 +197,7 @@ std::vector<Constant> Identified(std::vector<Constant> constants, Columns column
 
 namespace {
 
-// nullopt if a stop ended some fold.
+// Returns nullopt if a stop ended some fold.
 std::optional<Error> HeldOutError(const Predictions& predictions, const Space& space,
                                   size_t measurements) {
   Vector held_out;
@@ -213,7 +215,7 @@ std::optional<Error> HeldOutError(const Predictions& predictions, const Space& s
   return ErrorOf(held_out);
 }
 
-// Takes the values of the point over.
+// Sets the profile and the constants of the fit to the values at the point.
 void Adopt(const Space& space, const Vector& point, Fit& fit) {
   fit.profile = space.ProfileAt(point);
   for (size_t i = 0; i < space.Constants().size(); ++i) {

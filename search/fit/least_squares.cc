@@ -13,8 +13,8 @@ double Dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// Cholesky's method on the normal equations. Pivots that vanish stand for columns that depend on
-// those before; their values are 0.
+// Cholesky's method on the normal equations. A pivot that vanishes means that its column depends on
+// earlier ones; its value is then 0.
 Vector SolveLeastSquares(const Columns& columns, const Vector& target, double damping) {
   constexpr double kVanishes = 1e-12;
   const size_t count = columns.size();

@@ -27,14 +27,14 @@ struct Measurement {
   int line = 0;  // of the file
 };
 
-// Gives the network of that name.
+// Returns the network with this name.
 using NetworkLoader =
     std::function<base::Expected<std::shared_ptr<const graph::Graph>>(const std::string& name)>;
 
-// Reads CSV with a head: `network` (a file), `operators` (ID or ID..ID), `rows` (of a tile; empty:
-// all), `weights` (a policy; empty: resident) and `cycles`, in any order. Refuses unknown columns,
-// operators that are not in the network, rows that cannot be cut, subgraphs that the profile cannot
-// run, and cycles that are not positive.
+// Reads measurements from CSV with a header line. The columns, in any order, are `network` (a
+// file), `operators` (ID or ID..ID), `rows` (of a tile; empty: all), `weights` (a policy; empty:
+// resident) and `cycles`. Refuses unknown columns, operators that are not in the network, rows that
+// cannot be cut, subgraphs that the profile cannot run, and cycles that are not positive.
 base::Expected<std::vector<Measurement>> ReadMeasurements(std::string_view text,
                                                           const std::string& file,
                                                           const hw_profiles::Profile& profile,

@@ -16,13 +16,14 @@ using problem::Lifespan;
 using problem::TensorTile;
 using problem::TiledTensor;
 
-// 0 if the tiles share no byte when their tensors lie at these bases. Else the end of the first
-// chunk of `a` that meets one of `b`, minus the begin of that one: by how much the published method
-// moves a tensor up. It may be more than is needed, or less. Cost: linear in the chunks.
+// Returns 0 if the tiles share no byte when their tensors lie at these bases. Otherwise returns the
+// distance by which the published method moves the tensor of `a` up: the end of the first chunk of
+// `a` that meets a chunk of `b`, minus the begin of that chunk of `b`. It may be more or less than
+// needed. Cost: linear in the chunks.
 Bytes CollisionSize(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b);
 
-// By how much `a` may move up at least before it shares a byte with `b`; they share none now. Cost:
-// linear in the chunks.
+// Returns a distance by which `a` may move up without sharing a byte with `b`; they must share none
+// now. Cost: linear in the chunks.
 Bytes ClearanceOf(const TensorTile& a, Bytes base_a, const TensorTile& b, Bytes base_b);
 
 // A tile among the tiles of several tensors; tile -1 is the whole tensor.
@@ -32,8 +33,8 @@ struct Item {
   Lifespan life;
 };
 
-// Lifespans in a balanced search tree by their lower step, with the greatest upper step of each
-// subtree (augmented tree; Cormen et al.). All are known when it is built.
+// A balanced search tree of lifespans by their lower step, with the greatest upper step of each
+// subtree (augmented tree; Cormen et al.). It is static: all lifespans are known when it is built.
 class LifespanTree {
  public:
   explicit LifespanTree(std::vector<Item> items);
@@ -50,8 +51,8 @@ class LifespanTree {
   std::vector<problem::Step> last_upper_;  // of the subtree with that root
 };
 
-// For each tensor its peers: items of other tensors that live at a common step with a tile of it,
-// or with the whole of it. Each once, by tensor and tile.
+// Returns the peers of each tensor: the items of other tensors that live at a common step with one
+// of its tiles or with the whole tensor. Each item occurs once; they are sorted by tensor and tile.
 std::vector<std::vector<Item>> FindPeers(std::span<const TiledTensor> tensors);
 
 }  // namespace tessera::search::off_chip

@@ -53,8 +53,8 @@ class Placer {
   }
 
  private:
-  // Tensors that are whole as long as any tensor lives, from address 0 on; the others are left.
-  // Returns where these may begin.
+  // Stacks the tensors that are whole as long as any tensor lives, from address 0 on. Returns the
+  // address from which the other tensors may be placed.
   Bytes StackLasting() {
     problem::Lifespan all = {std::numeric_limits<problem::Step>::max(),
                              std::numeric_limits<problem::Step>::min()};
@@ -76,7 +76,7 @@ class Placer {
     return base::RoundUp(top, alignment);
   }
 
-  // Fills in the bases of the tensors that are left, and why there are none.
+  // Fills in the bases of the remaining tensors, or the reason why there are none.
   std::optional<base::Diagnostic> PlaceRest(Bytes floor, TiledPlacement& placement) {
     if (!is_free_) {
       rest_.resize(aligned_.size());
@@ -99,7 +99,7 @@ class Placer {
     return std::nullopt;
   }
 
-  // Asks the engines for a placement below the best one.
+  // Searches with the engines for a placement below the best one.
   std::optional<base::Diagnostic> Improve(const std::vector<TiledTensor>& tensors, Bytes floor,
                                           std::optional<std::vector<Bytes>>& best,
                                           TiledPlacement& placement) {

@@ -30,13 +30,14 @@ struct TiledPlacement {
   std::string reason;              // why there is none
 };
 
-// Places the tensors as low as the method finds. kPaper is the published method alone. kTileAware
-// asks the engines about composite buffers (problem/tiled_tensor.h), and returns the published
-// method's placement where that is lower. `pins` has the given base of each tensor, or is empty;
-// the published method knows no pins and no reserved ranges, so it has no placement then.
+// Places the tensors with the lowest peak that the method finds. kPaper uses the published method
+// alone. kTileAware solves a Problem of composite buffers (problem/tiled_tensor.h) with the
+// engines, and returns the placement of the published method if that is lower. `pins` contains the
+// prescribed base of each tensor, or is empty. The published method does not support pins and
+// reserved ranges, so it finds no placement if there are any.
 //
-// Tensors that are there at all steps, such as constants, are stacked from address 0 on, unless
-// there are pins or reserved ranges; the others share what lies above.
+// Tensors that live at all steps, such as constants, are stacked from address 0 on, unless there
+// are pins or reserved ranges; the others share the addresses above.
 base::Expected<TiledPlacement> Place(std::span<const problem::TiledTensor> tensors,
                                      const problem::Memory& memory,
                                      std::span<const std::optional<problem::Bytes>> pins,

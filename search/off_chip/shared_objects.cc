@@ -30,7 +30,7 @@ class Objects {
     for (const Buffer& buffer : problem.buffers) {
       for (const Lifespan& life : buffer.lifespans) steps.insert(life.lower);
     }
-    // The set of live buffers grows only where one is born.
+    // The set of live buffers grows only at births.
     for (const Step step : steps) {
       std::vector<size_t>& live = profiles_.emplace_back();
       for (const size_t i : BySize(All())) {
@@ -91,7 +91,8 @@ class Objects {
     object_of_[i] = object;
   }
 
-  // Of the objects that suit: the smallest that is large enough, else the largest, else a new one.
+  // Assigns the buffer to an object that suits it: the smallest that is large enough, else the
+  // largest, else a new one.
   void Assign(size_t i) {
     size_t best = objects_.size();
     for (size_t o = 0; o < objects_.size(); ++o) {
@@ -156,7 +157,7 @@ class Objects {
     }
   }
 
-  // Steps between the life of a buffer and the nearest of the object.
+  // Returns the steps between the life of a buffer and the nearest life in the object.
   Step GapBetween(const Object& object, size_t i) const {
     Step gap = std::numeric_limits<Step>::max();
     const std::vector<Lifespan>& own = problem_.buffers[i].lifespans;

@@ -8,7 +8,7 @@
 
 namespace tessera::search::off_chip {
 
-// Which buffer gets an object next, and which.
+// The rule that picks the next buffer and its object.
 enum class ObjectStrategy : uint8_t { kBreadth, kSize, kSizeImproved };
 inline constexpr ObjectStrategy kObjectStrategies[] = {
     ObjectStrategy::kBreadth, ObjectStrategy::kSize, ObjectStrategy::kSizeImproved};
@@ -21,17 +21,20 @@ inline constexpr ObjectStrategy kObjectStrategies[] = {
 //     object 1       |   b   |    | e |          a peak is the sum of objects
 //     object 0    |   a  |  |    c    |
 //
-// kBreadth: steps by the bytes that live then, buffers of a step by size; the smallest object that
-// is large enough, or else the largest. kSize: buffers by size; the smallest object. kSizeImproved:
-// buffers by size in levels, between the greatest i-th largest size of any step and the next;
-// within a level the buffer and object with the shortest time between them come first.
+// - kBreadth takes steps by the bytes that live then, and the buffers of a step by size. A buffer
+//   gets the smallest object that is large enough, or else the largest.
+// - kSize takes buffers by size, with the smallest object.
+// - kSizeImproved takes buffers by size in levels. A level lies between the greatest i-th largest
+//   size of any step and the next such size. Within a level the buffer and object with the shortest
+//   time between them come first.
 //
-// The baseline of the published tile-aware allocator. Considers the buffers of memories[0], their
-// sizes, alignments and lifespans. Returns offsets, by buffer. Cost: O(n^3) at most.
+// This is the baseline of the published tile-aware allocator. It considers the buffers of
+// memories[0] with their sizes, alignments and lifespans, and returns offsets, by buffer. Cost:
+// O(n^3) at most.
 std::vector<problem::Bytes> PlaceSharedObjects(const problem::Problem& problem,
                                                ObjectStrategy strategy);
 
-// The lowest peak of the three strategies.
+// Returns the placement with the lowest peak of the three strategies.
 std::vector<problem::Bytes> PlaceSharedObjects(const problem::Problem& problem);
 
 }  // namespace tessera::search::off_chip

@@ -39,7 +39,8 @@ class Placement {
     return tile < 0 ? wholes_[tensor] : tensors_[tensor].tiles[static_cast<size_t>(tile)];
   }
 
-  // The lowest address with room, among placed tensors that are whole while this one is.
+  // Returns the lowest address with room for the tensor among the placed tensors that are whole at
+  // a common step with it.
   Bytes FirstRegion(size_t tensor) const {
     std::vector<AddressRange> taken;
     for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -66,7 +67,7 @@ class Placement {
     Bytes free_up_to = -1;  // no collision from where they were compared to this base
   };
 
-  // In the order in which the published method compares them.
+  // Returns the pairs in the order in which the published method compares them.
   std::vector<Meeting> MeetingsOf(size_t tensor) const {
     std::vector<Meeting> meetings;
     for (int tile = -1; tile < static_cast<int>(tensors_[tensor].tiles.size()); ++tile) {
@@ -82,8 +83,8 @@ class Placement {
     return meetings;
   }
 
-  // The size of the first collision; 0 if there is none. A tensor only moves up, so what it has
-  // passed is left out from then on.
+  // Returns the size of the first collision; 0 if there is none. A tensor only moves up, so pairs
+  // that it has passed are removed.
   static Bytes CollisionAt(Bytes base, std::vector<Meeting>& meetings) {
     size_t kept = 0, next = 0;
     Bytes collision = 0;
@@ -131,7 +132,8 @@ std::vector<size_t> Sequence(std::span<const TiledTensor> tensors,
   return sequence;
 }
 
-// Pairs of tiles of tensors that live together: what Placement and FindPeers may list.
+// Returns whether tensors that live together have too many pairs of tiles for Placement and
+// FindPeers, or a stop was requested.
 bool AreTooMany(std::span<const TiledTensor> tensors, const base::Stop& stop) {
   base::PolledWork work(&stop);
   int64_t pairs = 0;

@@ -28,15 +28,15 @@ inline constexpr TensorOrder kTensorOrders[] = {TensorOrder::kSize, TensorOrder:
 //        | i3 |    <- o1 is written over i1
 //        | i4 |
 //
-// Bases are rounded up to the tensors' alignments. No tensor moves again, so the answer may be far
-// from the best; it is never above the sum of all. Returns bases, by tensor; nullopt after a stop,
-// and for more than kMostTilePairs pairs of tiles of tensors that live together.
-// Cost: for each shift of a tensor its tiles times its peers' chunks.
+// Bases are rounded up to the tensors' alignments. A placed tensor never moves again, so the peak
+// may be far from the best; it is never above the sum of all sizes. Returns bases, by tensor;
+// nullopt after a stop, and for more than kMostTilePairs pairs of tiles of tensors that live
+// together. Cost: for each shift of a tensor, its tiles times its peers' chunks.
 inline constexpr int64_t kMostTilePairs = 4'000'000;
 std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
                                                  TensorOrder order, const base::Stop& stop);
 
-// The lowest peak of the three orders.
+// Returns the bases with the lowest peak of the three orders.
 std::optional<std::vector<Bytes>> PlaceTileAware(std::span<const TiledTensor> tensors,
                                                  const base::Stop& stop);
 

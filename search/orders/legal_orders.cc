@@ -113,7 +113,7 @@ class Enumeration {
   }
 
  private:
-  // Everything that begins with what is placed; false where that is too much.
+  // Adds all orders that begin with `order_`. Returns false if there are too many, or after a stop.
   bool Extend() {
     if (stop_.Requested()) return false;
     if (order_.size() == precedence_.Count()) {
@@ -176,8 +176,8 @@ std::vector<Swap> FindSwaps(const Precedence& precedence, const Order& order, in
   };
   std::vector<Swap> swaps;
   for (int middle = 1; middle < nodes; ++middle) {
-    int first_end = std::min(
-        nodes, middle + longest);  // no end beyond it is legal for any longer run before the middle
+    // No end beyond it is legal for a longer run before the middle.
+    int first_end = std::min(nodes, middle + longest);
     for (int begin = middle - 1; begin >= std::max(0, middle - longest + 1); --begin) {
       for (int end = middle + 1; end <= std::min(first_end, begin + longest); ++end) {
         if (needs(end - 1, begin)) {

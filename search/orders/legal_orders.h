@@ -24,7 +24,7 @@ using Order = std::vector<int>;
 //                '---> 3 --> 4 ----'     a block of adjacent operators never depends on a node that
 //                                        depends on it, so an order always exists
 //
-// Orders here are of nodes; OperatorsOf converts them to operators.
+// The orders in this header consist of nodes; OperatorsOf converts them to operators.
 class Precedence {
  public:
   // Blocks are disjoint and ascend. The object keeps no references.
@@ -37,15 +37,15 @@ class Precedence {
   }  // ascending
   const std::vector<int>& Behind(int node) const { return behind_[static_cast<size_t>(node)]; }
 
-  // Whether the given order is the only one.
+  // Returns whether the current order is the only one.
   bool IsChain() const;
 
   Order OperatorsOf(std::span<const int> order) const;
-  // the inverse of OperatorsOf, if blocks are contiguous
+  // The inverse of OperatorsOf; blocks must be contiguous in `operators`.
   Order NodesOf(const Order& operators) const;
 
-  // The order closest to that of the keys, one key for each node: always the ready node with the
-  // least key; among equals the first.
+  // Returns the order that always continues with the ready node of the least key; among equals, the
+  // first. `keys` contains one key for each node.
   Order NearestTo(std::span<const int64_t> keys) const;
 
  private:
@@ -54,12 +54,15 @@ class Precedence {
   std::vector<std::vector<int>> behind_;
 };
 
-// All orders of the nodes, in lexicographic order, so the given one comes first. nullopt if there
-// are more than `most`, or after a stop. Cost: nodes^2 for each order.
+// Returns all orders of the nodes, in lexicographic order, so the current order comes first.
+// Returns nullopt if there are more than `most`, or after a stop. Cost: nodes^2 for each order.
 std::optional<std::vector<Order>> FindEveryOrder(const Precedence& precedence, size_t most,
                                                  const base::Stop& stop);
 
-// The neighbours of an order: two adjacent runs of nodes exchange places, if no node of one needs a
+// Returns orders that together contain the legal swaps of at most `longest` nodes around `order`,
+// the shortest swaps first. Cost: for each node, longest^2 tests of its dependencies.
+//
+// A neighbour of an order exchanges two adjacent runs of nodes, where no node of one run needs a
 // node of the other.
 //
 //     order    0 1 2 | 3 4 | 5 6     1 2 before 3 4, or after them: so an operator moves within its
@@ -68,9 +71,6 @@ std::optional<std::vector<Order>> FindEveryOrder(const Precedence& precedence, s
 //
 // Swaps of different nodes are independent, so one order contains many of them. A search that may
 // change from order to order where these meet can still use each swap separately.
-
-// Orders that together contain every legal swap of at most `longest` nodes around this order, the
-// shortest first. At most `most` orders. Cost: for each node, longest^2 tests of its dependencies.
 std::vector<Order> FindSwapped(const Precedence& precedence, const Order& order, int longest,
                                size_t most);
 

@@ -90,7 +90,7 @@ class CutSearch {
   }
 
  private:
-  // Empty where the stop came.
+  // Returns the cuts of the next size; empty after a stop.
   std::vector<Cut> Next(const std::vector<Cut>& cuts) const {
     std::vector<Cut> next;
     std::map<std::vector<bool>, size_t> known;
@@ -177,7 +177,8 @@ class DepthFirst {
   }
 
  private:
-  // Operands are sorted before what needs them, since they come before it in the order given.
+  // The operands of a node are sorted before the node, because they precede it in the current
+  // order.
   void SortOperands(const LiveBytes& live, int node) {
     std::vector<int>& operands = operands_[static_cast<size_t>(node)];
     const auto beyond = [&](int operand) {
@@ -194,7 +195,7 @@ class DepthFirst {
     needs_.push_back(std::max(need, held + live.MadeBy(node)));
   }
 
-  // With a stack of its own, for networks may be deep.
+  // Walks with an explicit stack, because networks may be deep.
   void Visit(int sink) {
     std::vector<std::pair<int, size_t>> open = {
         {sink, 0}};  // nodes, and how many operands were looked at
@@ -217,7 +218,7 @@ class DepthFirst {
   const Precedence& precedence_;
   int nodes_;
   std::vector<std::vector<int>> operands_;  // by node, in the order in which they are walked to
-  // By node: bytes that its walk needs at most, where OperandOrder::kHungriest asks.
+  // By node: the most bytes that its walk needs; only for OperandOrder::kHungriest.
   std::vector<int64_t> needs_;
   std::vector<bool> visited_;
   Order order_;

@@ -15,11 +15,11 @@
 namespace tessera::search::orders {
 
 // The bytes that the results of nodes occupy from creation to last use if every result is held
-// whole. This is the criterion for orders that are computed without a search for subgraphs. Refers
-// to the precedence.
+// whole. This is the criterion for orders that are computed without a search for subgraphs. The
+// object keeps no references.
 class LiveBytes {
  public:
-  // `bytes`: of each tensor of the network. Those of constants do not count.
+  // `bytes` contains the size of each tensor of the network. Constants do not count.
   LiveBytes(const graph::Graph& graph, const Precedence& precedence,
             std::span<const int64_t> bytes);
 
@@ -53,7 +53,15 @@ class LiveBytes {
   int64_t at_start_ = 0;
 };
 
-// The order with the fewest live bytes.
+// The measure that FindLeastLiveOrder minimises.
+enum class LiveGoal : uint8_t {
+  kPeak,  // the least peak; among paths to one cut with equal peaks, the least sum
+  kSum,   // the least sum over all nodes; among those, the least peak
+};
+
+inline constexpr size_t kUsualWidth = 64;
+
+// Returns the order with the fewest live bytes; nullopt after a stop.
 //
 // The live bytes after some nodes have run depend on the set of these nodes, not on their order. So
 // of all orders of one set, the best one represents all (Held, Karp 1962; for memory Ahn et al.
@@ -65,23 +73,12 @@ class LiveBytes {
 //
 // All cuts of one size are made before the next size. If there are more than `width`, the best ones
 // are kept. Where a network is narrow, every order passes through one cut, which divides the
-// problem automatically. The result is exact if no size has more cuts than that. There are
+// problem automatically. The result is exact if no size has more than `width` cuts. There are
 // polynomial algorithms for series-parallel networks (Liu 1987); they do not support skip
 // connections, so this search replaces them. Cost: at most nodes^2 * width.
-
-enum class LiveGoal : uint8_t {
-  kPeak,  // the least peak; of paths to one cut with equal peaks, the one with the smaller sum
-  kSum,   // the least sum over all nodes; among those, the least peak
-};
-
-inline constexpr size_t kUsualWidth = 64;
-
-// nullopt after a stop.
 std::optional<Order> FindLeastLiveOrder(const Precedence& precedence, const LiveBytes& live,
                                         LiveGoal goal, const base::Stop& stop,
                                         size_t width = kUsualWidth);
-
-// Orders from a traversal of the network. Cost: linear, except for sorting.
 
 // The operand of a node that a depth-first walk visits first.
 enum class OperandOrder : uint8_t {
@@ -93,11 +90,15 @@ enum class OperandOrder : uint8_t {
   kHungriest
 };
 
-// Each node after its dependencies, those of one operand together: one branch after the other.
+// Returns the order of a depth-first walk: each node comes after its dependencies, and those of one
+// operand stay together, so one branch follows another. Cost: linear, except for sorting.
 Order WalkDepthFirst(const Precedence& precedence, const LiveBytes& live, OperandOrder turn);
 
-// All branches in parallel: by the length of the longest path from the first nodes, or to the last.
+// The distance that orders a breadth-first walk: the longest path from the first nodes, or to the
+// last.
 enum class Pace : uint8_t { kEarliest, kLatest };
+
+// Returns an order in which all branches advance in parallel. Cost: linear, except for sorting.
 Order WalkBreadthFirst(const Precedence& precedence, Pace pace);
 
 }  // namespace tessera::search::orders

@@ -22,9 +22,9 @@
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 #include "tessera/search/partition/placement/tiled_homes.h"
 
-// Only network, profile, partition and addresses of the user's draft are used: the joint Problem is
-// built as the search builds it, the given addresses become fixed offsets (or hints), and engines
-// place the rest around them.
+// Of the user's draft, only network, profile, objective, partition and addresses are used. The
+// joint Problem is built as in the search, the given addresses become fixed offsets (or hints), and
+// engines place the other buffers around them.
 namespace tessera::search::partition {
 namespace {
 
@@ -109,7 +109,8 @@ std::optional<base::Diagnostic> FindUnknownHome(
   return std::nullopt;
 }
 
-// Two buffers whose fixed offsets make them share bytes at some step.
+// Returns a sentence about two buffers whose fixed offsets make them share bytes at some step, if
+// there are any.
 std::optional<std::string> FindCollision(const problem::Problem& problem) {
   const std::vector<Buffer>& buffers = problem.buffers;
   const auto meet = [](const Buffer& a, const Buffer& b) {
@@ -257,7 +258,8 @@ class Evaluator {
     return evaluation;
   }
 
-  // Addresses by tiles that the draft states; dropped if they do not fit and may move.
+  // Places homes with the addresses by tiles that the draft states. These are dropped if they do
+  // not fit and may move.
   std::optional<Evaluation> ShareByTiles(plan::Plan& plan) const {
     placement::HomePins pins;
     for (const plan::files::Pin& pin : draft_.pins) {
@@ -301,7 +303,7 @@ base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated,
                                     const answer::EvaluateOptions& options) {
   plan::files::Draft draft = stated;
   draft.network = encoder::program::WithHomes(std::move(draft.network), draft.profile);
-  // Where boundary tensors are at home in the tile memory, all of them are kept there anyway.
+  // If the tile memory is the home of boundary tensors, all of them lie there anyway.
   if (options.may_move && hw_profiles::LayoutOf(draft.profile, base::TensorRole::kBoundary).home ==
                               draft.profile.tile_memory)
     draft.kept.clear();

@@ -15,9 +15,9 @@
 #include "tessera/search/partition/ratio_search.h"
 
 // A search with limits drops paths that exceed them, and has no plan to compare with until one path
-// keeps all. If limits are as low as a plan of another objective reaches, nearly every tile shape
-// counts, and the search may end without a plan. A search without these limits finds that plan by
-// its bounds. So:
+// keeps all. If limits are as low as only a plan of another objective reaches, nearly every tile
+// shape must be examined, and the search may end without a plan. A search for that objective,
+// without these limits, finds the plan by its bounds. So:
 //
 // 1. A limit of the only metric that is minimised excludes no best plan. It is dropped first, if
 //    bounds leave a plan that keeps the limits.
@@ -32,21 +32,21 @@
 // search finds (driver/prefetch.cc), so the search tests limits before that. Only a limit on the
 // latency, on the energy or on a rate may be kept by prefetching alone; other limits stay.
 //
-// Cost: one search more for the first kind; for the second, at most two for each limit and two
-// more, only where there would be no plan. With a deadline, a search with limits has a share of the
-// time, so that the others have the rest, each of them half of what is left. Once there is a plan,
-// or if the others find none, the rest is for the same search from the beginning, with the answers
-// of its engines at hand.
+// Cost: one more search for the first kind; for the second, at most two for each limit and two
+// more, only if there would be no plan. With a deadline, a search with limits has a share of the
+// time, and each of the other searches half of the time that is left. Once there is a plan, or if
+// the others find none, the remaining time is for the same search from the beginning, with the
+// cached answers of its engines.
 namespace tessera::search::partition {
 namespace {
 
 constexpr std::string_view kOthers =
     "plans that a search without the limits does not find; few of these were tried";
 constexpr double kShareWithLimits = 0.25;
-constexpr double kShareOfEach = 0.5;  // of the others, of the time that is left
+constexpr double kShareOfEach = 0.5;  // of the remaining time, for each of the other searches
 constexpr auto kAnyLatency = static_cast<double>(base::kMaxTotal);  // cycles
 
-// The metric that is minimised, if it is the only one and no ratio.
+// Returns the metric that is minimised, if it is the only one and no ratio.
 std::optional<std::string> OnlyMetric(const plan::Objective& objective) {
   std::vector<std::string> metrics;
   for (const auto& [name, weight] : objective.weights) {
@@ -63,7 +63,8 @@ bool MinimizesPeaks(const plan::Objective& objective) {
   });
 }
 
-// Prefetching moves transfers. Work, traffic and what the memories hold do not fall.
+// Whether prefetching may lower the metric. It moves transfers, and lowers neither work nor traffic
+// nor peaks.
 bool FallsByPrefetching(const std::string& metric) {
   return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
          metric != "off_chip_peak";
@@ -112,8 +113,8 @@ class LimitSearch {
     return asked_.Run(options);
   }
 
-  // First without the limit of the only metric. If the time for it runs out, its result may be a
-  // plan that exceeds this limit, and a search with all limits would run out of time too.
+  // Searches first without the limit of the only metric. If the time for that runs out, the result
+  // may be a plan that exceeds this limit, and a search with all limits would run out of time too.
   base::Expected<answer::PartitionResult> SearchWithLimits(bool& ran_out) const {
     plan::Objective without = options_.objective;
     const std::optional<std::string> own = OnlyMetric(without);
@@ -152,10 +153,11 @@ class LimitSearch {
     return longer;
   }
 
-  // The least latency within all limits, if a peak is minimised. Then each metric that has a limit,
-  // and the objective, without the limits that may be kept all the same. Of a ratio over time, its
-  // numerator first: without a limit on the latency, waiting makes it small. The ratio itself comes
-  // last.
+  // Returns the related objectives: the least latency within all limits, if a peak is minimised;
+  // then each metric that has a limit, and the objective itself, without limits. With prefetched
+  // constants, the limits that prefetching cannot help to keep stay. A ratio over time is replaced
+  // by its numerator, because without a limit on the latency, waiting makes the ratio small; the
+  // ratios themselves come last.
   std::vector<plan::Objective> Related() const {
     plan::Objective without = options_.objective;
     std::erase_if(without.limits, [this](const auto& limit) {

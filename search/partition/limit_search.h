@@ -4,11 +4,11 @@
 
 #include "tessera/search/partition/related_search.h"
 
-// Limits that a plan of a related objective keeps.
+// Searches within limits that a plan of a related objective may keep.
 namespace tessera::search::partition {
 
-// The answer of `search`. If it finds no plan within the limits, and does not prove that there is
-// none: the plan of a related search that keeps them (limit_search.cc), if there is one.
+// Returns the answer of `search`. If that finds no plan within the limits and does not prove that
+// there is none, returns the plan of a related search that keeps them (limit_search.cc), if any.
 base::Expected<answer::PartitionResult> SearchForLimits(const graph::Graph& graph,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options,

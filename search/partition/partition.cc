@@ -50,8 +50,8 @@ std::optional<base::Diagnostic> CheckWellFormed(const graph::Graph& graph,
   return std::nullopt;
 }
 
-// After a stop, the plan claims only what can be reproduced. It may be the result of the first of
-// several related searches, of which the stop ended this or another one.
+// Reduces the claims of a plan after a stop to those that can be reproduced. The stop may have
+// ended another of several related searches than the one that found the plan.
 void ClaimAfterStop(const plan::Objective& objective, bool is_out_of_memory,
                     answer::PartitionResult& result) {
   plan::Plan& plan = *result.plan;
@@ -81,7 +81,7 @@ void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEn
                                counts.hits, counts.hits + counts.misses, counts.bytes / 1000));
 }
 
-// A result without a plan is not judged yet.
+// Searches for a plan. A result without a plan has not been submitted to the independent judge.
 base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
                                                const hw_profiles::Profile& profile,
                                                const answer::PartitionOptions& options) {
@@ -146,8 +146,8 @@ void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
     result.reason += "; the memory limit was reached";
 }
 
-// Whether limits alone leave the network without a plan. Then they refer to its own plans, which a
-// rewritten network would not keep. Mostly there is a layer-by-layer plan, which takes little work.
+// Whether limits alone exclude all plans of the network. Then it is not rewritten, because the
+// limits refer to its plans. Mostly there is a layer-by-layer plan, which takes little work.
 base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
                                           const answer::PartitionOptions& options,
                                           const SearchFunction& search) {
@@ -163,8 +163,8 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   return false;
 }
 
-// A network without a plan is rewritten, unless constraints refer to its operators. There is none
-// at all if the other network has none either.
+// If the network has no plan, searches for one of the rewritten network, unless constraints refer
+// to its operators. The network is refused only if the rewritten one is refused too.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
@@ -202,14 +202,14 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
   return *std::move(given);
 }
 
-// A search ends at three quarters of the limit. What it holds then stays while its answer is made,
-// checked and written.
+// Lets the search end at three quarters of the memory limit. The rest is for making, checking and
+// writing the answer, during which the memory of the search is still in use.
 void LeaveMemoryForTheAnswer(int64_t limit, base::Stop& stop) {
   if (limit < std::numeric_limits<int64_t>::max()) stop.LimitMemory(limit / 4 * 3);
 }
 
-// When memory ran out, everything has been freed again: a search that is stopped immediately needs
-// little.
+// Searches again after memory ran out and everything was freed. The search is stopped from the
+// beginning, so it needs little memory.
 base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network,
                                                      const hw_profiles::Profile& profile,
                                                      const answer::PartitionOptions& options) {

@@ -31,9 +31,9 @@
 // the address of every buffer.
 namespace tessera::search::partition {
 
-// Finds the best partition that satisfies the constraints. The operators of its network are in the
-// order in which the plan runs them; constraints and obstacles refer to the given graph. Operators
-// that constraints hold together stay in that order. An error is a bad objective, option or
+// Finds the best partition that satisfies the constraints. The operators of the plan's network are
+// in the order in which the plan runs them; constraints and obstacles refer to the given graph.
+// Operators that constraints hold together keep their order. An error is a bad objective, option or
 // constraint, or an error of the program: a plan that the independent validator refuses is never
 // returned.
 base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& graph,
@@ -43,18 +43,18 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& grap
 // The cost of a given partition, and the addresses of its buffers.
 
 struct Evaluation {
-  // kFeasible with a plan, or with violations of the profile or the objective. kInfeasible,
-  // kUnknown, kUnsupported or kInvalid with a reason.
+  // kFeasible: there is a plan, or violations of the profile or the objective. kInfeasible,
+  // kUnknown, kUnsupported or kInvalid: `reason` states why there is none.
   problem::Status status = problem::Status::kUnknown;
   std::optional<plan::Plan> plan;
   std::vector<plan::verify::Violation> violations;
   std::string reason;
-  std::optional<problem::Problem> infeasible_problem;  // if there is no placement: the Problem
-  problem::Bytes capacity = 0;                         // and its capacity in bytes
+  std::optional<problem::Problem> infeasible_problem;  // the Problem without a placement, if any
+  problem::Bytes capacity = 0;                         // its capacity
 };
 
-// Derives problem, metrics and bounds of the draft's partition, places the buffers that the draft
-// leaves open, and checks the plan. An error is a draft that does not form a program, with a JSON
+// Derives problem, metrics and bounds of the draft's partition, places the buffers without an
+// address, and checks the plan. An error is a draft that does not form a program, with a JSON
 // pointer if an address is wrong; or an error of the program.
 base::Expected<Evaluation> Evaluate(const plan::files::Draft& draft,
                                     const answer::EvaluateOptions& options);

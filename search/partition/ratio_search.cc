@@ -17,23 +17,23 @@
 
 // A ratio falls when the latency rises, so a search for it can exclude few tiles: of two with
 // different latencies, neither is better in every continuation (objective.h), and an interval that
-// is not examined has no upper bound of its latency. That is feasible in small networks only. In
-// all networks, closely related objectives are searched first:
+// is not examined has no upper bound of its latency. Such a search is feasible in small networks
+// only. So closely related objectives are searched first in all networks:
 //
 // 1. The weight of a ratio counts for its numerator.
 // 2. Only the numerator counts. With a limit on the latency, the least numerator over that limit is
 //    the lower bound of the ratio, and a plan with the least numerator exceeds it by the share of
 //    the limit that it leaves unused.
-// 3. The objective itself, in small networks (paths/ratio_paths.h). Its paths are cut short after
-//    a number of labels.
-//    In larger networks only the plans that this search begins with are rated, as the previous one.
+// 3. The objective itself, in small networks (paths/ratio_paths.h). Its searches for paths are cut
+//    short after a number of labels. In larger networks, only the plans with which this search
+//    begins are rated, such as the previous one.
 // 4. The first of these objectives, layer by layer: slow plans may be better by a ratio.
 //
 // A search for the least numerator under a limit of the ratio would find better plans in larger
-// networks. It has as many labels, and found no plan of MobileNetV2 within a minute.
+// networks, but has as many labels, and found no plan of MobileNetV2 within a minute.
 //
-// Each plan is rated by the objective that was asked for. It is optimal if the third search proves
-// that, or if it meets its lower bound. Cost: a search for each of these objectives.
+// Each plan is rated by the requested objective. It is optimal if the third search proves that, or
+// if it meets its lower bound. Cost: a search for each of these objectives.
 namespace tessera::search::partition {
 namespace {
 
@@ -54,7 +54,8 @@ std::string NamesOf(const plan::Objective& objective) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-// Whether a plan with a subgraph for each operator, and every tensor brought home, can keep it.
+// Whether a plan with one subgraph for each operator and without kept tensors can satisfy the
+// constraint.
 bool IsKeptLayerByLayer(const plan::PlanConstraint& constraint) {
   switch (constraint.kind) {
     case plan::PlanConstraintKind::kTogether:
@@ -125,7 +126,7 @@ class RatioSearch {
     return !cost::IsLess(scale_.ScoreOf(best_.plan->totals), scale_.ScoreOf(plan.totals));
   }
 
-  // The best plan, as one for the objective that was asked for.
+  // Turns the best plan into one for the requested objective.
   std::optional<base::Diagnostic> Claim() {
     if (auto fault = asked_.Claim(kLeftOut, best_)) return fault;
     if (!best_.plan->proven) {
@@ -136,7 +137,7 @@ class RatioSearch {
     return std::nullopt;
   }
 
-  // A plan that is proven replaces one of equal score. The layer-by-layer plan stays.
+  // Searches for the objective itself. A proven plan replaces one of equal score.
   std::optional<base::Diagnostic> TryItself() {
     answer::PartitionOptions options = Remembering();
     base::Expected<answer::PartitionResult> found = asked_.Run(options);
@@ -148,7 +149,7 @@ class RatioSearch {
     return answer::CheckWellFormed(*best_.plan, asked_.Options().stop);
   }
 
-  // A search whose work is limited ends with what it begins with.
+  // Rates the plans with which a search begins: its work is limited to that.
   std::optional<base::Diagnostic> TryKnown() {
     answer::PartitionOptions options = Remembering();
     options.most_work = std::min<int64_t>(1, options.most_work.value_or(1));
@@ -166,7 +167,7 @@ class RatioSearch {
     return TryAsPartOf(options);
   }
 
-  // A search with narrower options, as a part of the whole search.
+  // Runs a search with narrower options. Its plan records the options of the whole search.
   std::optional<base::Diagnostic> TryAsPartOf(const answer::PartitionOptions& options) {
     base::Expected<answer::PartitionResult> found = asked_.Run(options);
     if (!found) return found.error();
@@ -179,7 +180,7 @@ class RatioSearch {
     return Claim();
   }
 
-  // All but the layer-by-layer plan.
+  // Replaces the best result, except its layer-by-layer plan.
   void Replace(answer::PartitionResult found) {
     found.plan->baseline = std::move(best_.plan->baseline);
     found.alone = std::move(best_.alone);

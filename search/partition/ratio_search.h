@@ -6,20 +6,20 @@
 
 #include "tessera/search/partition/related_search.h"
 
-// Objectives that weigh ratios over time: power, average bandwidth.
+// Searches for objectives that weigh ratios over time: power, average bandwidth.
 namespace tessera::search::partition {
 
-// The metric that a ratio divides by the latency.
+// Returns the metric that a ratio divides by the latency.
 std::string_view NumeratorOf(const plan::Metric& ratio);
 
 bool WeighsRatios(const plan::Objective& objective);
 
-// The objective with the weights of ratios on their numerators: in a mean, both are relative to
-// their bounds. The layer-by-layer plan is the best for this objective, as for a ratio alone the
-// slowest tiles would be the best.
+// Returns the objective with the weights of ratios on their numerators; in a mean, both are
+// relative to their bounds. Baselines are the best layer-by-layer plans for this objective, because
+// for a ratio alone the slowest tiles would be the best.
 plan::Objective WithoutRatios(plan::Objective objective);
 
-// The best plan of several searches (ratio_search.cc), for an objective that weighs ratios.
+// Returns the best plan of several searches (ratio_search.cc), for an objective that weighs ratios.
 base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
                                                         const hw_profiles::Profile& profile,
                                                         const answer::PartitionOptions& options,

@@ -12,8 +12,8 @@
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/options_and_result.h"
 
-// Searches for other objectives than the one asked for, whose plans are rated by that one
-// (ratio_search.cc, limit_search.cc).
+// Searches for related objectives, whose plans are rated by the requested objective
+// (ratio_search.cc, limit_search.cc, sharing_search.cc).
 namespace tessera::search::partition {
 
 using SearchFunction = std::function<base::Expected<answer::PartitionResult>(
@@ -21,7 +21,7 @@ using SearchFunction = std::function<base::Expected<answer::PartitionResult>(
 
 class RelatedSearch {
  public:
-  // Refuses what Scale::Make refuses. All arguments must outlive the object.
+  // Returns the errors of Scale::Make. All arguments must outlive the object.
   static base::Expected<RelatedSearch> Make(const graph::Graph& graph,
                                             const hw_profiles::Profile& profile,
                                             const answer::PartitionOptions& options,
@@ -29,24 +29,24 @@ class RelatedSearch {
 
   const graph::Graph& Network() const { return graph_; }
   const answer::PartitionOptions& Options() const { return options_; }
-  const cost::Scale& Scale() const { return scale_; }  // of the objective asked for
+  const cost::Scale& Scale() const { return scale_; }  // of the requested objective
   bool IsStopped() const { return options_.stop != nullptr && options_.stop->Requested(); }
 
   base::Expected<answer::PartitionResult> Run(const answer::PartitionOptions& options) const {
     return search_(graph_, options);
   }
 
-  // Whether the plan keeps the limits asked for.
+  // Whether the plan keeps the requested limits.
   bool KeepsLimits(const plan::Plan& plan) const {
     return scale_.WithinLimits(scale_.CostOf(plan.totals));
   }
 
-  // Whether bounds let some plan keep them.
+  // Whether some plan may keep these limits, according to lower bounds.
   bool MayKeepLimits() const { return scale_.MayKeepLimits(lower_bounds_); }
 
-  // Turns the plan of a related search into one for the objective asked for. It claims no more than
-  // its lower bound shows; otherwise `left_out` is left out of each part of its scope. Returns an
-  // error of the program.
+  // Turns the plan of a related search into one for the requested objective. The plan is optimal if
+  // it meets its lower bound; otherwise each part of its scope states `left_out`. Returns an error
+  // of the program.
   std::optional<base::Diagnostic> Claim(std::string_view left_out,
                                         answer::PartitionResult& result) const;
 

@@ -27,7 +27,7 @@
 namespace tessera::search::partition {
 namespace {
 
-// The operator as a network of its own.
+// Returns a network that consists of the operator.
 graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
   graph::Graph alone;
   graph::Operator only = op;
@@ -51,7 +51,7 @@ graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
 // The least bytes of the tile memory that an operator needs.
 struct Need {
   problem::Bytes bytes = 0;
-  problem::Bytes longest = 0;  // of its buffers
+  problem::Bytes longest = 0;  // of one buffer
 
   void Add(problem::Bytes buffer) {
     base::Accumulate(bytes, buffer);
@@ -59,7 +59,8 @@ struct Need {
   }
 };
 
-// For the first operand and the result, in the smallest tile that the profile's axes allow.
+// Returns the needs of the first operand and the result in the smallest tile that the profile's
+// axes allow.
 Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
             const graph::Operator& facts) {
   const graph::Graph alone = Alone(network, facts);
@@ -83,8 +84,8 @@ bool Fits(const Need& need, const hw_profiles::Profile& profile) {
          need.longest <= encoder::program::LongestBuffer(memory);
 }
 
-// The needs of the operator in every subgraph, whatever part of its result is needed: the axes that
-// it reduces over are whole.
+// Returns the needs of the operator in every subgraph, whatever part of its result is needed: the
+// axes that it reduces are whole.
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
                   const graph::Operator& op, std::span<const int> axes) {
   Need need;
@@ -125,8 +126,8 @@ graph::Operator AsGlobalPool(graph::Operator op) {
   return op;
 }
 
-// A pool whose one window is the whole map. As a global pool it takes the map in slices, if the
-// profile has the policy.
+// Whether the operator is a pool whose one window is the whole map, and could read slices of it as
+// a global pool, because the profile has that policy.
 bool IsGlobalInSlices(const graph::Graph& network, const hw_profiles::Profile& profile,
                       const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kPool || !op.measured.empty()) return false;
@@ -158,7 +159,8 @@ Found FindForGlobalPools(const graph::Graph& network, const hw_profiles::Profile
   return found;
 }
 
-// All constants of an operator are in the tile memory together with its smallest tile.
+// Finds constants that should become states. An operator does not fit if all its constants together
+// with its smallest tile exceed the tile memory.
 Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& profile) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(network);
   const bool are_direct = hw_profiles::MayReadAtHome(profile, base::TensorRole::kConstant);
@@ -189,8 +191,8 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
   return found;
 }
 
-// All tensors of an operator whose regions are unknown are in the tile memory as a whole, unless an
-// engine accesses their homes. The host accesses homes.
+// Finds operators that should run on the host. All tensors of an operator with unknown regions are
+// in the tile memory as a whole, unless an engine accesses their homes, as the host does.
 Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profile) {
   Found found;
   if (hw_profiles::HostOf(profile) == nullptr) return found;

@@ -10,25 +10,27 @@
 #include "tessera/hw_profiles/profile.h"
 
 // A network may have no plan because one of its operators fits in no subgraph: even the smallest
-// tile, with all that the operator needs in addition, is larger than the tile memory. A search
-// without a plan goes on with another network that computes the same.
+// tile, with everything that the operator needs in addition, exceeds the tile memory. The search
+// then continues with another network that computes the same.
 namespace tessera::search::partition {
 
 struct Rewriting {
   graph::Graph network;
-  std::vector<std::string> notes;  // for the plan: what differs, and why
+  std::vector<std::string> notes;  // for the plan: the differences, and their reasons
   // Whether some operator fits in no subgraph of the given network, so that it has no plan.
   bool is_needed = false;
 };
 
-// - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
-//   needs a part.
-// - Softmax and normalisations take two passes (graph/two_passes.h).
-// - Pools with one window become global pools, which take slices of the map (`split_k`).
-// - Operators of unknown regions, which need all their tensors as a whole, run on the host.
+// Rewrites operators that do not fit:
 //
-// The host needs no tile memory, so its operators stay. Nothing if that changes no operator that
-// does not fit. Cost: linear in the network.
+// - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
+//   needs only a part.
+// - Softmax and normalisations take two passes (graph/two_passes.h).
+// - Pools with one window become global pools, which read slices of the map (`split_k`).
+// - Operators with unknown regions, which need all their tensors as a whole, run on the host.
+//
+// The host needs no tile memory, so its operators stay. Returns nullopt if no operator is
+// rewritten. Cost: linear in the network.
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile);
 

@@ -16,10 +16,10 @@
 #include "tessera/search/partition/placement/tiled_homes.h"
 
 // Tensors at home may share bytes tile by tile. The search for a partition counts whole tensors;
-// the homes of the plan that it finds are placed again. If the off-chip peak does not count, that
-// is all.
+// the homes of its plan are then placed again. If the objective does not use the off-chip peak,
+// that is all.
 //
-// If it counts, a plan that takes more by whole tensors may take less by tiles, above all if it
+// If it does, a plan that needs more with whole tensors may need less by tiles, above all if it
 // streams large tensors through long subgraphs in small tiles, as plans of least latency do:
 //
 //     off-chip peak of fsrcnn_valid       whole tensors   by tiles
@@ -28,9 +28,10 @@
 //
 // So two searches are made, and the better plan by tiles is the answer:
 //
-// 1. without the off-chip peak. If only its limit is asked for, and the plan keeps it, then that is
-//    the answer, with all that was proven of it;
-// 2. as asked, with whole tensors. Its plan claims no more than its lower bound shows.
+// 1. A search without the off-chip peak. If the off-chip peak has only a limit, and the plan keeps
+//    it, the plan is the answer, with everything that is proven of it.
+// 2. A search with the off-chip peak, with whole tensors. Its plan claims no more than its lower
+//    bound shows.
 //
 // Cost: two searches, and a placement by tiles for each.
 namespace tessera::search::partition {
@@ -95,7 +96,7 @@ class SharingSearch {
     return found;
   }
 
-  // The time for the second search is there for the first, which had too little.
+  // Repeats the first search, which had too little time, with the time for the second one.
   base::Expected<answer::PartitionResult> Longer(answer::PartitionResult found) {
     const base::Stop in_the_rest(std::nullopt, options_.stop);
     base::Expected<answer::PartitionResult> longer = RunWithout(in_the_rest);
@@ -104,7 +105,8 @@ class SharingSearch {
     return longer;
   }
 
-  // No plan if the one that is found exceeds the limit.
+  // Runs the search without the off-chip peak. The result has no plan if the plan found exceeds the
+  // limits.
   base::Expected<answer::PartitionResult> RunWithout(const base::Stop& stop) {
     answer::PartitionOptions options = options_;
     options.objective = Without(options.objective);
@@ -126,7 +128,7 @@ class SharingSearch {
     return found;
   }
 
-  // Whether what is proven of whole tensors is proven of plans by tiles.
+  // Whether proofs for whole tensors hold for plans by tiles too.
   bool ProvesSharing(const plan::Plan& plan) const {
     return !Weighs(plan.objective) && !Limits(plan.objective) && HoldsEverything();
   }
@@ -136,8 +138,8 @@ class SharingSearch {
     return encoder::program::HomeCapacity(graph, profile_).HoldsEverything();
   }
 
-  // Partition and tiles stay. If the placement by tiles exceeds a limit, or without memory for it,
-  // the plan stays as it is.
+  // Places the homes of the plan by tiles; partition and tiles stay. The plan is unchanged if the
+  // placement exceeds a limit, or if memory is exhausted.
   std::optional<base::Diagnostic> Share(plan::Plan& found) const try {
     plan::Plan plan = found;
     off_chip::PlaceOptions place;

@@ -6,15 +6,15 @@
 
 namespace tessera::search::partition {
 
-// The best plan whose tensors at home share addresses as the options ask (sharing_search.cc). If
-// they ask for whole tensors: the result of `search`.
+// Returns the best plan whose tensors at home share addresses as options.off_chip states
+// (sharing_search.cc). For whole tensors, returns the result of `search`.
 base::Expected<answer::PartitionResult> SearchForSharing(const graph::Graph& graph,
                                                          const hw_profiles::Profile& profile,
                                                          const answer::PartitionOptions& options,
                                                          const SearchFunction& search);
 
-// Without a plan, and without a refutation that holds for tensors that share bytes: a result that
-// is proven of whole tensors only is not infeasible.
+// Adapts a result without a plan and without a refutation: if it is proven only for whole tensors,
+// and not for tensors that share bytes, the status becomes kUnknown.
 void ClaimForSharing(const graph::Graph& network, const hw_profiles::Profile& profile,
                      const answer::PartitionOptions& options, answer::PartitionResult& result);
 

@@ -30,8 +30,8 @@ bool CountsAccesses(const Memory& memory) {
   return !memory.modes.empty() || problem::HasPorts(memory);
 }
 
-// A loop without an exit at its end also states that the next step does not follow its last one.
-// Removing the loop would add a constraint as well, so it stays.
+// Whether the loop can be dropped. A loop without an exit at its end also states that the next step
+// does not follow its last one. Without it there would be an additional constraint, so it stays.
 bool CanGo(const problem::Loop& loop) { return loop.exits.back() == loop.end; }
 
 void ListBuffer(const Problem& problem, size_t i, std::vector<Condition>& list) {
@@ -66,7 +66,7 @@ void ListMemory(const Query& query, size_t m, std::vector<Condition>& list) {
   if (!memory.modes.empty() && memory.transitions) add(ConditionKind::kTransitions);
 }
 
-// Tells which conditions stay.
+// Whether a condition is kept.
 class Kept {
  public:
   explicit Kept(std::span<const Condition> conditions) : conditions_(conditions) {}
@@ -79,7 +79,7 @@ class Kept {
   std::span<const Condition> conditions_;
 };
 
-// For each buffer, the rounding of a kept kAdjacent relation that places it; 1 for others.
+// Returns for each buffer the rounding of a kept kAdjacent relation that places it; 1 for others.
 std::vector<Bytes> FindRoundings(const Problem& problem, const Kept& kept, Rounding rounding) {
   std::vector<Bytes> roundings(problem.buffers.size(), 1);
   for (size_t i = 0; i < problem.relations.size(); ++i) {
@@ -151,7 +151,7 @@ void ForEachRestriction(const Problem& problem, Visit visit) {
   }
 }
 
-// The bytes that restrictions speak of.
+// The periods, distances and addresses of all restrictions, combined.
 struct RestrictionBytes {
   Bytes period = 1;
   Bytes slack = 0;  // distances and margins
@@ -186,7 +186,7 @@ RestrictionBytes BytesOfRestrictions(const Problem& problem) {
   return bytes;
 }
 
-// A period: shifting a buffer by a multiple of it, together with all buffers at fixed distances,
+// Returns a period: a shift of a buffer and all buffers at fixed distances by a multiple of it
 // violates no alignment and no restriction on remainders of addresses.
 Bytes PeriodOf(const Problem& problem, int memory, Bytes period) {
   for (const Buffer& buffer : problem.buffers) {
@@ -195,7 +195,8 @@ Bytes PeriodOf(const Problem& problem, int memory, Bytes period) {
   return period;
 }
 
-// Bytes that relations and rules may need in addition to the sizes: distances and guards.
+// Returns the bytes that relations and rules may need in addition to the sizes: distances and
+// guards.
 Bytes SlackOf(const Problem& problem, int memory, Bytes slack) {
   for (const Relation& relation : problem.relations) {
     const Buffer& first = problem.buffers[static_cast<size_t>(relation.first)];
@@ -204,7 +205,8 @@ Bytes SlackOf(const Problem& problem, int memory, Bytes slack) {
   return slack;
 }
 
-// The rule for the buffers that stay, with their new indices; nullopt if it concerns none of them.
+// Returns the rule for the kept buffers, with their new indices; nullopt if it concerns none of
+// them.
 std::optional<problem::Rule> KeepRule(problem::Rule rule, const std::vector<int>& indices) {
   const auto index = [&](int buffer) { return indices[static_cast<size_t>(buffer)]; };
   std::vector<int> buffers;
@@ -354,12 +356,12 @@ Query Strike(const Query& query, const Condition& condition) {
   return to;
 }
 
-// A capacity that suffices for everything that fits in unbounded memory. Above all fixed, reserved,
-// banked or windowed addresses, buffers are tied to each other by fixed distances, and to addresses
-// by remainders. Take a placement, keep the ties, and close every gap that no distance spans to
-// less than a period, by shifting the part above it by multiples of the period. The rest has at
-// most the sizes, the distances, and a period for each buffer. The result is doubled, because rules
-// of a common distance may keep two copies apart.
+// Why this capacity suffices for everything that fits in unbounded memory: Above all fixed,
+// reserved, banked or windowed addresses, buffers are tied only to each other, by fixed distances,
+// and to addresses by remainders. Take a placement, and reduce every gap that no distance spans to
+// less than a period, by shifting the part above it by multiples of the period. The result has at
+// most the sizes, the distances, and a period for each buffer. It is doubled if there are rules,
+// because rules of a common distance may keep two copies apart.
 Bytes Roomy(const Query& query, int memory) {
   const Problem& problem = query.problem;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];

@@ -14,17 +14,16 @@
 
 // Finds changes that make the query feasible.
 //
-// Every change is first tried at its maximum: all capacity that could be useful, no alignment, as
-// many ports as there are accesses. If that does not help, no smaller change does. Otherwise the
-// least change is found: capacities by bisection, in which each placement lowers the upper end to
-// its own peak, and each answer's bound raises the lower end; alignments among the divisors,
-// largest first; ports one by one. An alignment that an adjacent relation rounds up to moves the
-// neighbour; so every divisor is tried there, whether the alignment is one of the conditions or
-// not.
+// Every change is first tried at its maximum: all capacity that could be useful, no alignment, no
+// limit of ports. If that does not help, no smaller change does. Otherwise the least change is
+// found: capacities by bisection, in which each placement lowers the upper end to its peak, and
+// each failure raises the lower end; alignments among the divisors, largest first; ports one by
+// one. If an adjacent relation rounds up to an alignment, the alignment moves the neighbour; so
+// every divisor is tried, whether or not the alignment is one of the conditions.
 //
 //     infeasible ]........ bound ...... probe ...... peak [ feasible
 //
-// A probe that stays unknown counts as infeasible for the search, but then the result is not called
+// A probe that stays unknown counts as infeasible in the search, but the result is then not called
 // least.
 namespace tessera::search::reasons {
 
@@ -39,8 +38,8 @@ namespace {
 
 constexpr Bytes kMostDivisors = 1 << 16;  // trial divisors of an alignment
 
-// Proper divisors, largest first. All of them up to 2^32; beyond, those with a factor of at most
-// 2^16.
+// Returns proper divisors, largest first: all of them for numbers up to 2^32; for larger ones,
+// those of which the divisor or its cofactor is at most 2^16.
 std::vector<Bytes> DivisorsOf(Bytes number) {
   std::set<Bytes, std::greater<>> divisors;
   for (Bytes factor = 1; factor <= kMostDivisors && factor <= number / factor; ++factor) {
@@ -52,7 +51,7 @@ std::vector<Bytes> DivisorsOf(Bytes number) {
   return {divisors.begin(), divisors.end()};
 }
 
-// An end that was reached, and whether nothing lower can be.
+// The least amount that was found to suffice, and whether no smaller one does.
 struct Least {
   Bytes amount = 0;
   bool proven = true;
@@ -90,7 +89,8 @@ class ChangeFinder {
     }
   }
 
-  // Queries are copies of the Problem, so none is made that gets no answer.
+  // Is called before a query is made: queries are copies of the Problem, so none is made without an
+  // answer.
   bool HasEnded() {
     if (!oracle_.HasEnded()) return false;
     found_.all_tried = false;
@@ -109,8 +109,8 @@ class ChangeFinder {
     found_.changes.push_back({kind, condition, amount, {}, least});
   }
 
-  // Narrows (impossible, reached], where only multiples of `granularity` count; probe(amount)
-  // answers with a Result, and reach(result, amount) says what its placement really takes.
+  // Narrows (impossible, reached], where only multiples of `granularity` count. probe(amount)
+  // returns a Result; reach(result, amount) returns the amount that its placement needs.
   template <typename Probe, typename RestrictionBytes>
   Least Bisect(Bytes impossible, Bytes reached, Bytes granularity, Bytes first_probe, Probe probe,
                RestrictionBytes reach) {
@@ -131,7 +131,7 @@ class ChangeFinder {
     return {least.amount, false};
   }
 
-  // Rules may ask for addresses between units.
+  // Returns 1 if there are rules, because these may require addresses between units.
   Bytes GranularityFor(int memory) const {
     return query_.problem.rules.empty()
                ? encoder::formulation::GranularityOf(query_.problem, nullptr, memory)
@@ -162,7 +162,7 @@ class ChangeFinder {
     });
     ForEach(ConditionKind::kMemoryAlignment,
             [&](const Condition& each) { alignments.insert(each); });
-    std::set<Condition> moving;  // of neighbours in the set
+    std::set<Condition> moving;  // alignments that move neighbours, by relations of the set
     ForEach(ConditionKind::kRelation, [&](const Condition& each) {
       const problem::Relation& relation = query_.problem.relations[static_cast<size_t>(each.item)];
       if (relation.kind != problem::RelationKind::kAdjacent) return;
@@ -202,7 +202,7 @@ class ChangeFinder {
     return !moves_neighbours;
   }
 
-  // Memories with banks to which the set speaks.
+  // Returns the memories with banks that conditions of the set concern.
   std::set<int> MemoriesWithBanks() const {
     std::set<int> memories;
     for (const Condition& each : set_) {
@@ -216,7 +216,7 @@ class ChangeFinder {
     return memories;
   }
 
-  // A bank equal to an existing one is the smaller change.
+  // Tries copies of existing banks first, as these are the smaller change; then a free bank.
   void TryBanks(int memory) {
     const auto& banks = query_.problem.memories[static_cast<size_t>(memory)].banks;
     const size_t before = found_.changes.size();
@@ -251,7 +251,7 @@ class ChangeFinder {
     }
   }
 
-  // The next smaller candidate that fits.
+  // Finds the next smaller candidate that fits.
   void TryCandidates(CandidateOf at) {
     for (size_t candidate = at.ladder != nullptr ? at.candidate : 0; candidate-- > 0;) {
       if (HasEnded()) return;

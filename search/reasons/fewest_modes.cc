@@ -9,10 +9,10 @@
 
 namespace tessera::search::reasons {
 
-// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Some set that is not hit
-// yet must be hit, so the search branches only on the elements of the shortest such set. Sets that
-// are not hit and pairwise disjoint need one element each; if they are more than the remaining
-// elements, the branch fails.
+// Iterative deepening: is there a hitting set of 0, 1, 2, ... elements? Every set that is not hit
+// yet must be hit, so the search branches on the elements of the shortest such set. Pairwise
+// disjoint sets that are not hit need one element each; if there are more of them than elements
+// left, the branch fails.
 namespace {
 
 bool Meet(const std::vector<int>& a, const std::vector<int>& b) {
@@ -93,12 +93,12 @@ std::optional<std::vector<int>> FindHittingSet(std::span<const std::vector<int>>
 // tried next. If it suffices for every query, no smaller set does, because a smaller one misses a
 // need. Otherwise it yields another need. This is the hitting-set duality of Reiter (Artificial
 // Intelligence 32, 1987), with needs found on demand as in MaxHS (Davies and Bacchus, CP 2011).
-// Known answers end the search early: the modes that they use suffice, and when no smaller set
-// meets all needs, no query is left.
+// Known answers end the search early: the modes that they use suffice, so the search ends as soon
+// as no smaller set meets all needs.
 //
 // Cost: a solve for each mode and need; there are few needs if modes do different things. A solve
 // that stays unknown makes a need that is not proven: the set in question is skipped, and the
-// answer is not called least.
+// answer is not called optimal.
 
 using problem::Allocation;
 using problem::Memory;
@@ -155,7 +155,8 @@ class ModeSearch {
     }
   }
 
-  // Answers with all modes; sets the status where there are none.
+  // Solves the queries without a known answer, with all modes. Returns false and sets the status if
+  // one has no answer.
   bool AskForAll() {
     for (size_t q = 0; q < queries_.size(); ++q) {
       if (answers_[q]) continue;
@@ -167,7 +168,8 @@ class ModeSearch {
     return true;
   }
 
-  // Solves the query with these modes; the answer that it has, it keeps.
+  // Solves the query with these modes. A new answer replaces the one of the query; without one, the
+  // query keeps its answer.
   Result Solve(size_t query, std::span<const ModeId> kept) {
     ++found_.solves;
     Result result =
@@ -180,7 +182,7 @@ class ModeSearch {
     return result;
   }
 
-  // From numbers among the modes kept to the query's own.
+  // Converts the numbers of a schedule from those among the kept modes to those of the query.
   static void Renumber(size_t memory, std::span<const ModeId> kept,
                        problem::ModeSchedule& schedule) {
     std::vector<int> own;
@@ -200,7 +202,7 @@ class ModeSearch {
     return true;
   }
 
-  // The modes of all answers, and the first of each memory that no answer uses.
+  // Returns the modes that the answers use, and the first mode of each memory without any.
   std::vector<ModeId> UsedModes() const {
     std::set<ModeId> used;
     std::set<int> memories;
@@ -240,7 +242,7 @@ class ModeSearch {
     return smallest;
   }
 
-  // Whether these modes suffice for every query; where not, a need is added.
+  // Whether these modes suffice for every query. If not, adds a need.
   bool IsEnough(const std::vector<ModeId>& kept) {
     for (size_t q = 0; q < queries_.size(); ++q) {
       if (Uses(q, kept)) continue;

@@ -19,20 +19,20 @@ using problem::Problem;
 using problem::RelationKind;
 using problem::Step;
 
-// The most common reason, found by counting.
+// Finds the most common reason by counting bytes.
 //
 //     bytes at one step, largest buffer first            |capacity
 //     |=========== a ===========|====== b ======|=== c ==|===|== d ==|= e =|
 //                                                        ^ c is the first beyond it:
 //                                                          a, b and c conflict
 //
-// Taking the largest buffers first gives the smallest set of this step. It is minimal: without c
-// the sizes are within the capacity, and each of a and b is at least as large as c; a stack of the
-// rest, without alignments or banks, is a placement. Buffers that a relation allows to share
-// addresses are not counted.
+// The largest buffers form the smallest set of this step. It is minimal: without c the sizes are
+// within the capacity, and each of a and b is at least as large as c. So without any one of them, a
+// stack of the others is a placement, because alignments and banks are not in the set. Buffers that
+// a relation allows to share addresses are not counted.
 namespace {
 
-constexpr size_t kSteps = 32;  // heaviest ones that are looked at
+constexpr size_t kSteps = 32;  // the heaviest ones, which are examined
 
 std::vector<bool> FindCounted(const Problem& problem, int memory) {
   std::vector<bool> counted;
@@ -46,8 +46,8 @@ std::vector<bool> FindCounted(const Problem& problem, int memory) {
   return counted;
 }
 
-// Steps at which a buffer is born and more than `capacity` bytes live, heaviest first, at most
-// kSteps.
+// Returns steps at which a buffer is born and more than `capacity` bytes live, heaviest first, at
+// most kSteps.
 std::vector<Step> FindHeavySteps(const Problem& problem, const std::vector<bool>& counted,
                                  Bytes capacity) {
   std::map<Step, Bytes> changes;
@@ -72,7 +72,7 @@ std::vector<Step> FindHeavySteps(const Problem& problem, const std::vector<bool>
   return steps;
 }
 
-// The largest buffers of the step whose sizes exceed the capacity.
+// Returns the fewest largest buffers of the step whose sizes exceed the capacity.
 std::vector<size_t> FindLargest(const Problem& problem, const std::vector<bool>& counted, Step step,
                                 Bytes capacity) {
   std::vector<size_t> living;
@@ -110,11 +110,10 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
   return best;
 }
 
-// A minimal set of conflicting conditions, by deletion in chunks.
+// Finds a minimal set of conflicting conditions, by deletion in chunks.
 //
-// A condition that can be dropped while the rest stays infeasible is dropped permanently. Testing
-// one by one costs a query for each; so whole chunks are tried, and halved if they cannot be
-// dropped:
+// A condition is dropped permanently if the rest stays infeasible without it. A test of each one
+// would cost a query for each; so whole chunks are tried, and halved if they cannot be dropped:
 //
 //     a b c d e f g h      without a..h: fits, so one of them is needed
 //     a b c d              without a..d: infeasible; dropped
@@ -125,23 +124,23 @@ std::optional<std::vector<Condition>> FindOverload(const Query& query) {
 //                 g h      without g, h: infeasible; dropped
 //
 // This is the divide and conquer of Junker's QuickXplain (AAAI 2004), which needs O(k log(n/k) + k)
-// queries for k of n conditions. Written as deletion, a query that stays unknown does no harm: the
-// chunk is halved, and a single condition stays.
+// queries for k of n conditions. In the form of deletion, a query that stays unknown does no harm:
+// the chunk is halved, and a single condition stays.
 //
 // Dropping a condition adds placements, with one exception: the alignment that an adjacent relation
 // rounds up to. Without it the neighbour moves. Then both positions count (Readings in query.h). So
-// everything that the query allows is allowed by each tested set, and a conflicting set is a reason
-// for the query. A condition that was needed among many is then mostly, but not always, needed
-// among few. So the set is confirmed at the end: each member is dropped once more, until none can
-// be.
+// each tested set allows everything that the query allows, and a conflicting set is a reason why
+// the query is infeasible. But because of the exception, a condition that was needed among many is
+// not always needed among few. So the set is confirmed at the end: each member is tried once more,
+// until none can be dropped.
 //
-// Conditions that are tried first tend to be dropped, so the order is a matter of preference. First
-// all conditions of one subject together: capacities, modes and ports, relations, reserved ranges,
-// and so on. If a kind is not needed, the reason should not mention it. Adjacent relations come
-// later: if sizes alone conflict too, the set that names the relation is the one that the user can
-// act on. Then buffers, in the order of their lives, those that are adjacent to others last:
-// neighbours in time share a chunk, and most conflicts are confined to a few steps. Then everything
-// else, one kind after the other.
+// Conditions that are tried first tend to be dropped, so the order is a matter of preference. The
+// first chunks are all conditions of one subject: capacities, modes and ports, relations, reserved
+// ranges, and so on. If a kind is not needed, the reason should not mention it. Adjacent relations
+// come later: if sizes alone conflict too, the set that names the relation is the one that the user
+// can act on. Next are buffers, in the order of their lives, those that are adjacent to others
+// last: neighbours in time share a chunk, and most conflicts are confined to a few steps.
+// Everything else follows, one kind after the other.
 
 using problem::Condition;
 using problem::ConditionKind;
@@ -205,7 +204,7 @@ class Deletion {
   // exact set. Members that are not needed are dropped.
   bool Confirm() {
     const Status together = AskWithout({});
-    // Answers that contradict each other, or that no Problem could get.
+    // The answers contradict each other, or are impossible.
     if (together == Status::kFeasible || kept_.empty()) {
       kept_ = ListConditions(query_);
       return false;
@@ -242,7 +241,7 @@ class Deletion {
                RelationKind::kAdjacent;
   }
 
-  // In the order of their lives, those that are adjacent to others last.
+  // Returns the kept buffers in the order of their lives, those that are adjacent to others last.
   std::vector<Condition> SelectBuffers() const {
     std::vector<Condition> buffers = Select({ConditionKind::kBuffer});
     if (oracle_.HasEnded()) return buffers;
@@ -270,8 +269,8 @@ class Deletion {
     return rest;
   }
 
-  // Of all readings: one that fits is enough to fit, all must be impossible. Readings are copies of
-  // the Problem, so none is made that gets no answer.
+  // Returns the status without the chunk: kFeasible if some reading fits, kInfeasible if none does.
+  // Readings are copies of the Problem, so none is made after the oracle has ended.
   Status AskWithout(std::span<const Condition> chunk) {
     if (oracle_.HasEnded()) return Status::kUnknown;
     Status status = Status::kInfeasible;
@@ -285,8 +284,8 @@ class Deletion {
 
   void LeaveOut(std::span<const Condition> chunk) { kept_ = Without(chunk); }
 
-  // Leaves out of the chunk what can go. `needed`: not all of it can, as is proven. Returns whether
-  // all went.
+  // Drops the conditions of the chunk that can be dropped. `needed`: it is proven that not all can.
+  // Returns whether all were dropped.
   bool Shrink(std::span<const Condition> chunk, bool needed) {
     if (chunk.empty()) return true;
     if (oracle_.HasEnded()) return false;
@@ -305,7 +304,8 @@ class Deletion {
     return first_gone && second_gone;
   }
 
-  // Parts of buffers that are gone; a rule about none but them goes when its kind comes.
+  // Drops the conditions and relations of dropped buffers. A rule that concerns only such buffers
+  // is dropped with its kind.
   void LeaveOutWhatIsVoid() {
     const auto is_gone = [this](int buffer) {
       return !std::binary_search(kept_.begin(), kept_.end(),
@@ -326,7 +326,7 @@ class Deletion {
 
   const Query& query_;
   Oracle& oracle_;
-  std::vector<Condition> kept_;  // infeasible together
+  std::vector<Condition> kept_;  // which are infeasible together
 };
 
 }  // namespace

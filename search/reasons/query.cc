@@ -36,7 +36,8 @@ void ForEachList(SomeProblem& problem, int memory, Visit visit) {
   }
 }
 
-// The set of the memory's banks, by key and number, that has the bank; -1: none.
+// Returns for each key of the memory's sets of banks the number of the set that contains the bank;
+// -1: none.
 std::vector<int> SetsWith(const Memory& memory, int bank) {
   std::vector<int> numbers;
   for (const auto& [key, sets] : memory.bank_sets) {
@@ -47,7 +48,7 @@ std::vector<int> SetsWith(const Memory& memory, int bank) {
   return numbers;
 }
 
-// Adds an empty bank and returns its index; it stands in no mode yet.
+// Adds a bank at EndOf and returns its index. The caller must add it to the modes.
 int AddBank(Query& query, int memory, Bytes length) {
   const Bytes begin = EndOf(query, memory);
   query = WithCapacity(std::move(query), memory, begin + length);

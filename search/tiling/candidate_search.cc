@@ -25,15 +25,15 @@
 //
 // Dominance is tested size by size, never assumed: halos vanish at full extent, padding rounds up,
 // and a user's ladder may be arbitrary. If nothing dominates, every candidate is solved separately.
-// It is also required that shrinking a buffer in place violates no other constraint
+// Answers are inferred only if shrinking a buffer in place violates no other constraint
 // (problem::ShrinkingIsSafe).
 //
-// Order of queries. Bounds come first and cost no solve; they decide most infeasible candidates.
-// The largest remaining candidate is next, because a bound is often met. Then always the candidate
-// whose answer, in the worse case, decides most others: on a chain this is bisection, on a plane it
-// walks along the staircase between feasible and infeasible. A limit decides nothing but excludes
-// the candidate from further queries. Cost: on a chain of n candidates at most 1 + ceil(log2 n)
-// solves; never more than n. O(n^2) comparisons of size vectors.
+// Order of queries: Bounds come first and cost no solve; they decide most infeasible candidates.
+// The largest remaining candidate is next, because a bound is often met. After that, the next is
+// always the candidate whose answer, in the worse case, decides most others: on a chain this is
+// bisection, on a plane it walks along the staircase between feasible and infeasible. A candidate
+// that a limit leaves undecided is not tried again. Cost: on a chain of n candidates at most
+// 1 + ceil(log2 n) solves; never more than n. O(n^2) comparisons of size vectors.
 namespace tessera::search::tiling {
 namespace {
 
@@ -41,7 +41,7 @@ using problem::Bytes;
 using problem::Result;
 using problem::Status;
 
-// Candidates above and below each candidate, by dominance.
+// The order of candidates by dominance.
 class Order {
  public:
   Order(const problem::Ladder& ladder, bool may_infer)
@@ -55,8 +55,8 @@ class Order {
     }
   }
 
-  // The number of open candidates that any answer for `candidate` settles at least: those below it
-  // if it fits, above it if not.
+  // Returns the least number of other open candidates that an answer for `candidate` settles: those
+  // below it if it fits, those above it if not.
   size_t LeastGain(size_t candidate, const std::vector<size_t>& open) const {
     size_t below = 0;
     size_t above = 0;
@@ -72,7 +72,7 @@ class Order {
   std::vector<bool> below_;  // [upper][lower]
 };
 
-// A contracted buffer would count once where its members count each.
+// Whether some memory has ports. These count every member of a contracted buffer.
 bool CountsPorts(const problem::Problem& problem) {
   return std::any_of(problem.memories.begin(), problem.memories.end(),
                      [](const problem::Memory& memory) { return problem::HasPorts(memory); });
@@ -141,7 +141,7 @@ void CandidateSearch::FindBounds(const base::Stop* stop) {
   }
 }
 
-// No candidate has a placement, whatever its sizes.
+// Marks all open candidates as infeasible: for a reason that does not depend on the sizes.
 void CandidateSearch::RefuseAll(const std::string& reason) {
   for (CandidateAnswer& answer : answers_) {
     if (IsProven(answer)) continue;
@@ -213,7 +213,7 @@ void CandidateSearch::Ask(size_t candidate, const base::Stop& stop) {
       limits = result.reason.empty() ? "limit" : result.reason;
     last = std::move(result);
   }
-  // One engine at its limit leaves the question open, whatever others cannot honour.
+  // If an engine met its limit, the question is open, even if others do not support the Problem.
   if (!limits.empty()) {
     last = {};
     last.reason = limits;

@@ -15,17 +15,18 @@
 #include "tessera/problem/tile_candidates.h"
 #include "tessera/search/allocate/contraction.h"
 
-// Determines which candidates of a ladder fit. Only sizes differ between candidates, so one answer
-// often holds for others.
+// Determines which candidates of a ladder fit. Candidates differ only in sizes, so an answer for
+// one often holds for others.
 namespace tessera::search::tiling {
 
-// Engines in the order in which they are tried; they must outlive the search. The first that
-// answers kFeasible or kInfeasible decides. The list may be empty: then only bounds decide.
+// Engines in the order in which they are tried; they must outlive the search. The first one that
+// places the candidate, or returns kInfeasible or kInvalid, decides. If the list is empty, only
+// bounds decide.
 using Engines = std::vector<const problem::Engine*>;
 
 struct CandidateSearchOptions {
   base::Budget budget;  // for each candidate and engine
-  // Use the answer for one candidate for those that it dominates or that dominate it.
+  // Whether the answer for a candidate is used for those that it dominates or that dominate it.
   bool infer = true;
 };
 
@@ -38,20 +39,21 @@ struct CandidateAnswer {
   std::optional<problem::Allocation> allocation;
   // the engine that answered; "bound" for a load beyond the capacity
   std::string engine;
-  std::string reason;                // why infeasible, or which limit, in the user's terms
+  std::string reason;                // why it is infeasible or unknown, in the user's terms
   std::optional<size_t> implied_by;  // the candidate that this answer follows from
 };
 
-// Fits: whether the candidate has a placement. IsProven: whether the answer is final.
+// Whether the candidate has a placement.
 bool Fits(const CandidateAnswer& answer);
+// Whether the answer is final: the candidate fits or is proven infeasible.
 bool IsProven(const CandidateAnswer& answer);
 
 // Decides candidates on demand and stores the answers. Engine sessions stay open from one candidate
 // to the next. The problem, the ladder and the engines must outlive this object. Not thread-safe.
 class CandidateSearch {
  public:
-  // Problem and ladder must be well formed (problem/well_formed.h). Computes the bounds, until the
-  // stop, if any; solves nothing.
+  // Problem and ladder must be well formed (problem/well_formed.h). Computes the bounds, until
+  // `stop` if it is set; solves nothing.
   CandidateSearch(const problem::Problem& problem, const problem::Ladder& ladder, Engines engines,
                   CandidateSearchOptions options, const base::Stop* stop = nullptr);
   CandidateSearch(CandidateSearch&&) noexcept;
@@ -62,7 +64,7 @@ class CandidateSearch {
 
   size_t Size() const { return answers_.size(); }
 
-  // The current knowledge; solves nothing.
+  // Returns the current knowledge; solves nothing.
   const CandidateAnswer& Known(size_t candidate) const { return answers_[candidate]; }
 
   // Decides the candidate within memories[0].capacity, unless it is decided already. A candidate
@@ -72,11 +74,11 @@ class CandidateSearch {
   // Decides all candidates with few solves; see candidate_search.cc.
   void DecideAll(const base::Stop& stop);
 
-  // Queries to engines.
+  // Returns the number of queries to engines.
   int64_t Solves() const { return solves_; }
 
-  // The first invalid allocation that an engine returned: an error of the program. It counts as no
-  // answer.
+  // Returns the first invalid allocation that an engine returned: an error of the program. It
+  // counts as no answer.
   const std::optional<base::Diagnostic>& Fault() const { return fault_; }
 
   // Moves the outcomes out of the search.
@@ -103,7 +105,7 @@ class CandidateSearch {
   Engines engines_;
   CandidateSearchOptions options_;
   bool may_infer_;
-  // With fewer rules, if it has any (problem/tile_candidates.h).
+  // The Problem with fewer rules, if it has any (problem/tile_candidates.h).
   std::unique_ptr<const problem::Problem> folded_;
   // The Problem given to the engines instead, if any; sessions refer to it.
   std::unique_ptr<const allocate::Contraction> contraction_;

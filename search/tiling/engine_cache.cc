@@ -62,9 +62,9 @@ ResultCache::Counts ResultCache::Count() const {
   return counts_;
 }
 
-// The signature is the text of the Problem in JSON. It contains everything that a Problem can
-// state, now and in the future, and texts are compared in full. It is long, some kilobytes, but
-// made once per ladder.
+// The signature consists of the bytes of all members of the normal form except the sizes of
+// buffers. Signatures are compared in full. One is some kilobytes long, but is made only once for a
+// ladder.
 
 namespace {
 
@@ -205,7 +205,7 @@ class Signature {
         memory;
     AddAll(name, capacity, alignment, reserved, banks, modes, transitions, bank_sets);
   }
-  // Without the size, which the key states by itself.
+  // Omits the size, which is another part of the key.
   void Add(const problem::Buffer& buffer) {
     const auto& [id, name, role, size, lifespans, alignment, memory, span, allowed_banks, offset,
                  hint, value, accesses, annotations] = buffer;
@@ -249,16 +249,16 @@ std::string RestoreNames(const std::string& sentence, const Problem& problem) {
 }
 
 // Blocks of a network repeat, and so do the queries about them: equal lives, sizes and memory. The
-// key identifies a query: the engine, the Problem's signature (SignatureOf), the sizes, the
-// capacity, the budget.
+// key of a query consists of the Problem's signature (SignatureOf), the engine, the capacity, the
+// budget and the sizes.
 //
 //     interval 12..14 of one network  --.
-//                                        >-- WithoutNames --> key --> stored result, or a session
-//     interval 4..6 of another        --'                             of its own
+//                                        >-- WithoutNames --> key --> a stored result,
+//     interval 4..6 of another        --'                             or a new session
 //
-// An answer must not depend on the contents of the cache. So the engine gets the Problem without
-// names, in a new session, whether or not the answer is then stored: the answer is a function of
-// the key. The price is that a session cannot carry anything over from one candidate to the next.
+// An answer must not depend on the contents of the cache. So the engine always gets the Problem
+// without names, in a new session, and the answer is a function of the key. The price is that an
+// engine cannot use what it has learned about one candidate for the next.
 
 namespace {
 
@@ -293,7 +293,7 @@ class CachedSession final : public problem::Session {
   }
 
  private:
-  // Gives the nameless Problem the sizes of the candidate.
+  // Returns the key of a query. Sets the sizes of the nameless Problem to those of the candidate.
   std::string KeyOf(size_t candidate, Bytes capacity, const base::Budget& budget) {
     if (!nameless_) {
       nameless_ = WithoutNames(problem_);

@@ -20,16 +20,16 @@
 
 namespace tessera::search::tiling {
 
-// Results by query, within a limit of bytes. Queries are equal if their keys are equal, byte for
-// byte. If space is short, the least recently used entries are dropped first. Thread-safe. The
-// current contents then depend on the timing of threads, so a key must determine the result.
+// A map from queries to results, within a limit of bytes. Queries are equal if their keys are
+// equal, byte for byte. If space is short, the least recently used entries are dropped first.
+// Thread-safe. The contents depend on the timing of threads, so a key must determine the result.
 class ResultCache {
  public:
   static constexpr size_t kUsualBytes = size_t{64} << 20;
 
   explicit ResultCache(size_t most_bytes = kUsualBytes) : most_bytes_(most_bytes) {}
 
-  // The result stored under this key; it becomes the most recently used.
+  // Returns the result stored under this key, if any; it becomes the most recently used.
   std::optional<problem::Result> Find(std::string_view key);
 
   // Stores a result, unless it is larger than the cache or the key exists.
@@ -39,7 +39,7 @@ class ResultCache {
     int64_t hits = 0;
     int64_t misses = 0;
     int64_t dropped = 0;  // for lack of space
-    size_t bytes = 0;     // held; keys, allocations and bookkeeping
+    size_t bytes = 0;     // of keys, allocations and bookkeeping
   };
   Counts Count() const;
 
@@ -59,24 +59,25 @@ class ResultCache {
   Counts counts_;
 };
 
-// Normalises a Problem: removes everything that no answer depends on. Repeated blocks of a network
-// have the same normal form.
+// The normal form of a Problem lacks everything that no answer depends on. Repeated blocks of a
+// network have the same normal form.
 
-// Buffers are named "#0", "#1", .. in their order and have neither roles nor annotations; the
-// Problem, its rules and costs have no names. If no memory has modes or ports, accesses and loops
-// are removed too, and steps are numbered by the births and deaths of buffers only, in their order.
-// Allocations of the two Problems are identical.
+// Returns the normal form. Its buffers are named "#0", "#1", .. in their order and have neither
+// roles nor annotations; the Problem, its rules and costs have no names. If no memory has modes or
+// ports, accesses and loops are removed too, and steps are numbered by the births and deaths of
+// buffers only, in their order. Allocations of the two Problems are identical.
 problem::Problem WithoutNames(const problem::Problem& problem);
 
-// Equal for two such Problems if and only if they are equal except for their sizes.
+// Returns a text that is equal for two normal forms if and only if they are equal except for the
+// sizes of buffers.
 std::string SignatureOf(const problem::Problem& nameless);
 
-// Restores the ids of the buffers in a sentence about the Problem without names.
+// Returns a sentence about the normal form of `problem` with the ids of its buffers.
 std::string RestoreNames(const std::string& sentence, const problem::Problem& problem);
 
 // Engines that cache answers across candidates, subgraphs and networks: see engine_cache.cc. Their
-// answers do not depend on earlier queries, other callers, or the size of the cache. They decide,
-// and do not minimise costs. Thread-safe.
+// answers do not depend on earlier queries, other callers, or the size of the cache. They only
+// decide whether a Problem has an allocation, and do not minimise costs. Thread-safe.
 class CachedEngines {
  public:
   // The engines must outlive this object.
@@ -85,7 +86,8 @@ class CachedEngines {
   CachedEngines& operator=(const CachedEngines&) = delete;
   ~CachedEngines();
 
-  // In the same order and under the same names; valid as long as this object.
+  // Returns the caching engines, in the same order and with the same names; valid as long as this
+  // object.
   const Engines& Pointers() const { return pointers_; }
 
   ResultCache::Counts Count() const { return cache_.Count(); }

@@ -20,15 +20,16 @@
 //      '---------------> rows them. b: excluded by its bound, without a query
 //
 // With further axes there is a line for each combination of their extents, the larger ones first.
-// So every shape that contains a shape of the line has been handled before.
+// So every shape outside the line that contains a shape of the line has been handled before.
 //
-// Nothing here assumes that smaller shapes fit where larger ones do. Shapes inside a corner are
+// The walk does not assume that smaller shapes fit if larger ones do. Shapes inside a corner are
 // skipped because they cannot be corners. Every other shape is decided by its bound, by the answer
 // for a shape whose every size is at most its own (candidate_search.cc), or by a query.
 //
-// A limit counts as infeasible while the line is bisected, which makes the tile shrink. The result
-// then grows again over the extents that were given up, as long as there is an answer, because a
-// fit beyond an extent decides it too. Extents that stay undecided are open in the answer.
+// During bisection, a query that meets a limit counts as infeasible, so the tile may become too
+// small. Afterwards the larger extents are tried one by one as long as they fit, because the answer
+// for a larger shape may decide a smaller one too. Extents that stay undecided are open in the
+// answer.
 //
 // Cost: bounds of all n shapes; if sizes grow with the shape and bounds are exact, one query for
 // each corner, and at most log(extents) for each other line.
@@ -83,10 +84,10 @@ class Numbering {
   const ShapeGrid& grid_;
 };
 
-// The candidates of one policy by number; kNone for shapes that make too many tiles or that the
-// policy does not apply to. A shape that is not listed for a policy in place has no result in
-// place, so its Problem is that of the policy without. Empty if the policy has no candidate of its
-// own.
+// Returns the candidates of one policy by number of the shape; kNone for shapes that make too many
+// tiles or that the policy does not apply to. A shape that is not listed under a policy with
+// results in place has none, so its candidate is that of the same policy without them. Returns an
+// empty list if no candidate is listed under the policy itself.
 std::vector<size_t> CandidatesUnder(const encoder::program::Policy& policy,
                                     const IntervalTiles& tiles, const Numbering& numbering) {
   encoder::program::Policy without = policy;
@@ -149,7 +150,8 @@ class Walk {
     return graph::ElementsOf(tiles_.Candidates()[candidate].choice.tile);
   }
 
-  // The lines in such an order that one comes after all whose shapes may contain its own.
+  // Moves to the next line; false after the last. A line comes after all lines with shapes that may
+  // contain its own.
   bool GoToNextLine(Position& line) const {
     for (size_t axis = line.size(); axis-- > 0;) {
       if (axis == along_) continue;
@@ -159,8 +161,8 @@ class Walk {
     return false;
   }
 
-  // Moves `line` to its largest shape that fits and has at least the extent number `first`, if it
-  // can be found.
+  // Moves `line` to its largest shape that fits and has at least extent number `first`. Returns
+  // false if none was found.
   bool FindLargest(Position& line, size_t first) {
     const auto fits = [&](size_t extent) {
       line[along_] = extent;
@@ -186,7 +188,7 @@ class Walk {
         high = middle;
       }
     }
-    // All from `low` on was refused where it was asked.
+    // No shape from `low` on that was decided fits.
     if (limits_ > limits_before) {
       for (size_t extent = low + 1; extent < top && fits(extent); ++extent) low = extent + 1;
     } else {
@@ -204,7 +206,7 @@ class Walk {
     return candidate == kNone || tiles_.Known(candidate).status == Status::kInfeasible;
   }
 
-  // Whether the shape fits, as far as a question tells; none is put twice.
+  // Whether the shape is known to fit after a query. A shape that met a limit is not queried again.
   bool Ask(size_t number) {
     if (candidates_[number] == kNone || gave_up_[number]) return false;
     tiles_.Decide(candidates_[number], stop_);
@@ -243,7 +245,7 @@ class Walk {
   const Numbering& numbering_;
   std::vector<size_t> candidates_;  // by number of the shape
   std::vector<bool> gave_up_;       // parallel: a limit came first
-  int64_t limits_ = 0;              // how many of those
+  int64_t limits_ = 0;              // the number of shapes in gave_up_
   bool thinned_;
   const base::Stop& stop_;
   size_t along_ = 0;  // the axis of the lines
@@ -262,8 +264,8 @@ ShapeGrid Thinned(ShapeGrid grid) {
   return grid;
 }
 
-// Computes the totals over policies. A shape with more elements, or fewer tiles, than a corner lies
-// in no such corner; so it is either proven infeasible or open.
+// Computes Staircase::fewest and largest from all policies. A shape with more elements, or with
+// fewer tiles, than every corner is inside no corner; so it is either proven infeasible or open.
 void Summarize(Staircase& staircase) {
   const IntervalTiles& tiles = staircase.tiles;
   const auto elements = [&](size_t candidate) {
@@ -311,7 +313,7 @@ base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
       IntervalTiles::Build(graph, profile, interval, all, {}, &stop);
   if (!tiles) return base::Unexpected(tiles.error());
   tiles->DropClasses(stop);
-  // Shapes may be missing: nothing is proven of all.
+  // After a stop shapes may be missing, so no statement about all shapes is proven.
   grid.thinned = grid.thinned || stop.Requested();
 
   Staircase staircase{*std::move(tiles), std::move(grid), {}, std::nullopt, std::nullopt, false};

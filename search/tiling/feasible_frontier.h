@@ -30,14 +30,15 @@ struct Corner {
   size_t candidate = 0;  // index into the staircase's candidates
   // The candidates that are one extent larger along one axis; none at the end of the grid.
   std::vector<size_t> beyond;
-  bool proven = false;  // each of those is proven infeasible, and the grid skipped no extent
+  // There is no such candidate; or each is proven infeasible, and the grid skipped no extent.
+  bool proven = false;
 };
 
 struct PolicyStaircase {
   encoder::program::Policy policy;
   std::vector<Corner> corners;  // fewest elements first
-  // Every shape of the grid that no corner contains is proven infeasible, except those that make
-  // too many tiles.
+  // Every shape that no corner contains is proven infeasible, except those that make too many
+  // tiles, and the grid skipped no extent.
   bool complete = false;
 };
 
@@ -48,20 +49,22 @@ struct FewestTiles {
 };
 
 struct Staircase {
-  IntervalTiles tiles;            // every shape of the grid as a candidate; classes dropped
+  IntervalTiles tiles;            // with every shape of the grid as a candidate, without classes
   graph::tiling::ShapeGrid grid;  // GridOf, thinned if it has more than kMostShapes
   std::vector<PolicyStaircase> policies;
   std::optional<FewestTiles> fewest;  // none if nothing fits
-  // The corner with most elements; among equals the first. Proven: every shape with more elements
-  // is infeasible under every policy; without corners, every shape is.
+  // The corner with most elements; among equals the first.
   std::optional<size_t> largest;
+  // Every shape with more elements is proven infeasible under every policy; without corners, every
+  // shape is.
   bool largest_proven = false;
 };
 
+// The largest number of shapes in Staircase::grid.
 inline constexpr int64_t kMostShapes = 1 << 14;
 
 // Finds the corners under every policy with about as many queries to engines as there are corners;
-// see feasible_frontier.cc. options.shapes is ignored. Refuses what IntervalTiles::Build refuses.
+// see feasible_frontier.cc. Ignores options.shapes. Returns the errors of IntervalTiles::Build.
 base::Expected<Staircase> FindStaircase(const graph::Graph& graph,
                                         const hw_profiles::Profile& profile,
                                         graph::Interval interval, const TileOptions& options,

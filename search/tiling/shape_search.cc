@@ -16,12 +16,12 @@
 //     |  . . . : . . . o
 //     '--o-o-o-o-o-o-o-o--> rows, the whole extent last
 //
-// All of these are even cuts (ShapeGrid). Other extents are considered only on a call of Rest.
+// All of these are even cuts (ShapeGrid). Only Rest considers other extents.
 //
-// A subset considers shapes that are whole along all other axes, and uses only the results of
-// itself and its own subsets. So a search that may cut along more axes considers all shapes of a
-// search with fewer axes, and more: an additional axis never makes an answer worse. Along a single
-// axis every even cut is tried, and so is every shape of a small grid.
+// The search of a subset considers shapes that are whole along all other axes, and uses only its
+// results and those of smaller subsets of it. So a search that may cut along more axes considers
+// all shapes of a search with fewer axes, and more: an additional axis never makes an answer worse.
+// Along a single axis every even cut is tried; in a small grid, every shape.
 //
 // Cost: for 1, 2, 3 axes about 20, 65, 150 initial shapes, if each axis has 20 extents; then a few
 // for each subset.
@@ -31,11 +31,11 @@ namespace {
 using graph::tiling::ShapeGrid;
 using graph::tiling::TileShape;
 
-constexpr int64_t kFewShapes = 64;        // tried one and all
-constexpr size_t kBetween = 4;            // tried together between two neighbours
-constexpr int64_t kMostListed = 1 << 16;  // shapes that are worth listing
+constexpr int64_t kFewShapes = 64;        // a grid of at most so many shapes is tried completely
+constexpr size_t kBetween = 4;            // the most shapes tried together between two neighbours
+constexpr int64_t kMostListed = 1 << 16;  // the most shapes that Rest lists
 
-// The most extents tried along each of several axes.
+// Returns the largest number of extents tried along each axis.
 size_t CoarseExtents(size_t axes) {
   if (axes <= 1) return graph::tiling::kMostExtents;
   return axes == 2 ? 5 : 3;
@@ -151,9 +151,9 @@ int64_t ShapeSearch::CountRest() const {
 
 bool ShapeSearch::IsExhausted() const { return !every_.thinned && CountRest() == 0; }
 
-// Of equal rates, the first shape. Shapes that only have bounds come last, least bound first.
-// nullopt also if every shape that may be the best has all neighbours: then it does not matter
-// which one is.
+// Returns the shape with the least rate; of equal ones, the first. Rates the shapes that only have
+// bounds last, least bound first. Returns nullopt too if every shape that may be the best has all
+// neighbours: then it does not matter which one is best.
 std::optional<TileShape> ShapeSearch::FindBest(AxisSet axes, const Rating& rating,
                                                const Bounding& bounding) const {
   const TileShape* best = nullptr;
@@ -221,7 +221,7 @@ void ShapeSearch::AppendNeighbours(AxisSet axes, const TileShape& best,
   }
 }
 
-// The shapes between `best` and the next shape along the axis that the subset knows.
+// Appends shapes between `best` and the next shape along the axis that is known to the subset.
 void ShapeSearch::AppendGap(AxisSet axes, const TileShape& best, size_t axis, bool upwards,
                             std::vector<TileShape>& wanted) const {
   const std::vector<int64_t>& extents = grid_.extents[axis];
@@ -249,7 +249,7 @@ bool ShapeSearch::IsKnownTo(AxisSet axes, const TileShape& shape) const {
   return found != out_.end() && IsKnownTo(axes, found->second);
 }
 
-// Whether this is the first time.
+// Notes that the shape is returned for these axes. Returns whether it was not returned before.
 bool ShapeSearch::HandOut(AxisSet axes, const TileShape& shape) {
   std::vector<AxisSet>& owners = out_[shape];
   owners.push_back(axes);

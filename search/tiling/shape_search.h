@@ -22,28 +22,29 @@ class ShapeSearch {
   // Replaces the grid by one that has all of its shapes, and more.
   void Extend(graph::tiling::ShapeGrid grid);
 
-  // The first shapes to examine, without those returned before: see shape_search.cc.
+  // Returns the first shapes to examine, without those returned before: see shape_search.cc.
   std::vector<graph::tiling::TileShape> Start();
 
-  // The score of a shape, and what decides between equal scores; less is better.
+  // The score of a shape, and then values that decide between equal scores; less is better.
   using Rate = std::array<double, 4>;
 
-  // The rate of a returned shape; nullopt if it is not usable.
+  // Returns the rate of a shape that was returned; nullopt if the shape is not usable.
   using Rating = std::function<std::optional<Rate>(const graph::tiling::TileShape&)>;
 
-  // A lower bound of the score of a shape that has no rate yet; nullopt if it has one, or is not
-  // usable.
+  // Returns a lower bound of the score of a shape that has no rate yet; nullopt if it has one, or
+  // is not usable.
   using Bounding = std::function<std::optional<double>(const graph::tiling::TileShape&)>;
 
-  // Further shapes, around the best so far; none if no neighbour of those is left. With bounds,
-  // rates are asked for only where the bound does not exclude that the shape is the best.
+  // Returns further shapes, around the best so far; none if no neighbour of those is left. With
+  // bounds, calls `rating` only for shapes that may be the best according to their bounds.
   std::vector<graph::tiling::TileShape> Refine(const Rating& rating, const Bounding& bounding = {});
 
-  // Up to `most` of the shapes that were not returned: even cuts first, then those with fewest
-  // elements; none if there are more than 2^16 in total.
+  // Returns up to `most` of the shapes that were not returned yet: even cuts first, then the
+  // others; of both, those with fewest elements first. Returns none if there are more than 2^16
+  // shapes in total.
   std::vector<graph::tiling::TileShape> Rest(size_t most);
 
-  // The number of shapes that Rest would return without a limit.
+  // Returns the number of shapes that were not returned yet.
   int64_t CountRest() const;
 
   // Whether every tile shape was returned, even cut or not. False if some were excluded from the
@@ -66,8 +67,8 @@ class ShapeSearch {
 
   graph::tiling::ShapeGrid grid_;   // the even cuts
   graph::tiling::ShapeGrid every_;  // every extent
-  std::vector<AxisSet> subsets_;    // of the axes that have a choice; not the empty one
-  // Returned shapes, and for which subsets.
+  std::vector<AxisSet> subsets_;    // nonempty, of the axes with several extents
+  // The returned shapes, and the subsets for which each was returned.
   std::map<graph::tiling::TileShape, std::vector<AxisSet>> out_;
 };
 

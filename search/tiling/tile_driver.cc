@@ -12,8 +12,8 @@
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/tiling/shape_search.h"
 
-// A candidate belongs to a ladder. Policies differ in structure, and so do one tile, odd and even
-// numbers of tiles. Each such structure is a ladder with its own engine sessions
+// A candidate belongs to a ladder. Policies differ in structure, and so do a single tile, odd and
+// even numbers of tiles. Each such structure is a ladder with separate engine sessions
 // (encoder::BuildCandidates), and answers are inferred only within it.
 namespace tessera::search::tiling {
 namespace {
@@ -57,10 +57,10 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem) {
 
 namespace {
 
-// Whether the classes of a tiling are needed. A window that reaches far into the pads makes every
-// tile a class of its own, so the classes of a million tiles take gigabytes. They are omitted if
-// the tiles exceed the tile memory anyway. Places in place depend on classes, and so does the
-// choice of tiles that keep rows; then classes are always found.
+// Decides whether the classes of a tiling are needed. With a window that reaches far into the pads,
+// every tile is a separate class, so the classes of a million tiles take gigabytes. They are
+// omitted if the tiles exceed the tile memory anyway. Results in place depend on classes, and so do
+// tiles that keep rows; for both, classes are always found.
 class ClassNeed {
  public:
   ClassNeed(const graph::Graph& graph, const std::vector<graph::Usage>& usages,

@@ -18,8 +18,8 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// The tiles of one interval of operators: every policy that the profile allows times every selected
-// tile shape, and which of them fit in the profile's tile memory.
+// The tiles of one interval of operators, each selected tile shape under each policy that the
+// profile allows, and which of them fit in the profile's tile memory.
 namespace tessera::search::tiling {
 
 // A buffer with a given address.
@@ -32,17 +32,17 @@ struct PinnedBuffer {
 struct TileOptions {
   Engines engines;      // see candidate_search.h
   base::Budget budget;  // for each candidate and engine
-  // Instead of those with which a ShapeSearch of the profile's axes and granularities starts.
+  // nullopt: those with which a ShapeSearch of the profile's axes and granularities starts.
   std::optional<std::vector<graph::tiling::TileShape>> shapes;
-  // Instead of those that the profile allows.
+  // nullopt: those that the profile allows.
   std::optional<std::vector<encoder::program::Policy>> policies;
   // the tensors that the profile's policies keep on chip (encoder::Policy::kept)
   std::vector<int> kept;
   encoder::program::TilesMade made = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins;
   bool infer = true;  // see CandidateSearchOptions
-  // UsagesOf the network; found if absent. Outlives the tiles. A search over many intervals has it,
-  // and its cost grows with the network.
+  // UsagesOf the network, which must outlive the tiles; computed if nullptr, at a cost that grows
+  // with the network.
   const std::vector<graph::Usage>* usages = nullptr;
 };
 
@@ -53,24 +53,25 @@ using TileFilter =
 // One tile shape under one policy.
 struct TileCandidate {
   encoder::program::SubgraphChoice choice;
-  size_t ladder = 0;  // its ladder
-  size_t index = 0;
+  size_t ladder = 0;               // the number of its ladder
+  size_t index = 0;                // in the ladder
   problem::Bytes lower_bound = 0;  // no placement has a lower peak
 };
 
-// The tile shapes of an interval given by the profile's axes and granularities.
+// Returns the tile shapes of an interval by the profile's axes and granularities. On the host,
+// tiles are not cut.
 graph::tiling::ShapeGrid GridOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                                 graph::Interval interval);
 
 // Fixes the offsets of the named buffers of the Problem. Returns whether all required ones exist.
 bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 
-// The candidates of one interval: bounds are computed immediately, the fit is decided on demand.
+// The candidates of one interval. Bounds are computed immediately; the fit is decided on demand.
 // Not thread-safe.
 class IntervalTiles {
  public:
-  // Refuses what encoder::BuildCandidates refuses under every policy. Graph, profile and engines
-  // must outlive it. After a stop, here and in Add, further shapes are skipped.
+  // Returns an error if encoder::BuildCandidates refuses the shapes under every policy. Graph,
+  // profile and engines must outlive the result. After a stop, Build and Add skip further shapes.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
@@ -80,53 +81,55 @@ class IntervalTiles {
   // Adds policies, after the existing ones.
   void Allow(std::span<const encoder::program::Policy> policies);
 
-  // Adds candidates for further shapes, after the existing ones. Refuses like Build, and then adds
-  // none.
+  // Adds candidates for further shapes, after the existing ones. Returns the same errors as Build,
+  // and then adds none.
   std::optional<base::Diagnostic> Add(const std::vector<graph::tiling::TileShape>& shapes,
                                       const TileFilter& filter = {},
                                       const base::Stop* stop = nullptr);
 
-  // By policy in the profile's order of preference, smallest tile first; then the added ones, in
-  // the same order. Candidates whose bound exceeds the capacity are included. A policy with results
-  // in place lists only shapes for which some result is in place, if the same policy without is
-  // present as well.
+  // Returns the candidates by policy in the profile's order of preference, smallest tile first;
+  // then the added ones, in the same order. Candidates whose bound exceeds the capacity are
+  // included. Under a policy with results in place, shapes without any result in place are omitted
+  // if the same policy without them is present too.
   std::span<const TileCandidate> Candidates() const { return candidates_; }
 
   // The policies that were tried, in the order of preference.
   const std::vector<encoder::program::Policy>& Policies() const { return policies_; }
 
   // Frees the classes of all tilings. These are large if there are many tiles, and only a
-  // simulation needs them. Where the process ends soon they are left (Stop::EndProcess).
+  // simulation needs them. If the process ends soon, they are left (Stop::EndProcess).
   void DropClasses(const base::Stop& stop);
 
   // Sorts candidates of all additions into one order. Indices of candidates change.
   void Sort();
 
-  // The structure of a candidate.
+  // Returns the ladder of a candidate.
   const encoder::program::SubgraphCandidates& CandidatesOf(size_t candidate) const;
 
-  // The contents and the work of a candidate's tiles. The classes are present until they are
-  // dropped, but may be missing if the tiles are many and exceed the tile memory.
+  // Returns the contents and the work of a candidate's tiles. The classes are present until they
+  // are dropped, but may be missing if the tiles are many and exceed the tile memory.
   const graph::tiling::TiledSubgraph& TilingOf(size_t candidate) const;
 
-  // The candidate's Problem, with its sizes: the subgraph alone, and the tensors that pass over it.
+  // Returns the candidate's Problem, with its sizes: the subgraph alone, and the tensors that pass
+  // over it.
   problem::Problem ProblemOf(size_t candidate) const;
 
-  // The current knowledge about the candidate; solves nothing. CandidateAnswer::implied_by is a
-  // candidate of the same ladder.
+  // Returns the current knowledge about the candidate; solves nothing. CandidateAnswer::implied_by
+  // is the index of a candidate in the same ladder.
   const CandidateAnswer& Known(size_t candidate) const;
 
-  // Whether the candidate fits; solves if necessary. kUnknown after a limit: not proven; treat it
-  // as not fitting.
+  // Decides whether the candidate fits; solves if necessary. Returns kUnknown after a limit, which
+  // proves nothing; callers treat the candidate as not fitting.
   problem::Status Decide(size_t candidate, const base::Stop& stop);
 
-  // Decides all of them with as few solves as dominance allows.
+  // Decides all candidates with as few solves as dominance allows.
   void DecideAll(const base::Stop& stop);
 
-  // Queries to engines.
+  // Returns the number of queries to engines.
   int64_t Solves() const;
 
-  // The first invalid allocation that an engine returned, or nullptr: an error of the program.
+  // Returns the first invalid allocation that an engine returned, an error of the program; nullptr
+  // if there is none.
   const base::Diagnostic* Fault() const;
 
  private:

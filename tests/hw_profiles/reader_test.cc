@@ -173,7 +173,7 @@ void ExpectLayoutOfExample(const Profile& profile) {
 
 void ExpectExample(const Profile& profile) {
   EXPECT_EQ(profile.name, "example");
-  EXPECT_EQ(profile.description, "every key at work");
+  EXPECT_EQ(profile.description, "most keys at work");
   EXPECT_EQ(profile.clock_hz, 500e6);
   ExpectMemoriesOfExample(profile);
   ExpectBanksOfExample(profile.memories.at(0));

@@ -12,23 +12,23 @@
 #include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/ops/matmul.h"
 
-// Transposes that need no copy, because a product takes or makes its matrices in another order of
-// axes. Attention, with 12 heads of 64 channels, stores its tokens row by row and multiplies head
-// by head:
+// Removes transposes that need no copy, because a product can read or make its matrices in another
+// order of axes. Attention, with 12 heads of 64 channels, stores its tokens row by row and
+// multiplies head by head:
 //
 //     q [197, 12, 64] --> transpose --> [12, 197, 64] --.
 //                                                       matmul --> [12, 197, 197]
 //     k [197, 12, 64] --> transpose --> [12, 64, 197] --'
 //
-// The product reads a row of q at a stride of 12 * 64 elements instead of 64, and the copies go.
-// The same holds for a transpose of what a product makes, as long as columns stay innermost.
+// The product reads a row of q at a stride of 12 * 64 elements instead of 64, and the copies are
+// removed. The same holds for a transpose of the result of a product, if columns stay innermost.
 //
-// Between the two there may be operators that work alike in any order of axes. So for each
-// transpose a *region* grows from its result: the tensors in it take the order of axes that the
-// operand of the transpose has, and their readers either belong to the region too (elementwise,
-// slice, concat, softmax, reshapes of groups of axes) or end it (a product, another transpose, a
-// reshape for which only axes of extent 1 have moved). If a reader can do neither, nothing changes.
-// A region that needs another operand in the same order takes in the transpose that makes it.
+// Operators between the two may work in the same way in any order of axes. So for each transpose a
+// *region* grows from its result. The tensors in it get the order of axes of the transpose's
+// operand. Their readers either belong to the region too (elementwise, slice, concat, softmax,
+// reshapes of groups of axes) or end it (a product, another transpose, a reshape for which only
+// axes of extent 1 have moved). If a reader can do neither, nothing changes. If a region needs
+// another operand in the same order, it grows by the transpose that makes this operand.
 //
 // Cost: that of the region, for each transpose. It is sound because each rewritten operator
 // computes the same numbers, and no tensor of the region leaves the network.
@@ -40,7 +40,7 @@ using Axes = std::vector<int>;  // of a tensor: axis i was stored as axis axes[i
 
 bool IsIdentity(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
 
-// Of a transpose by `outer` of the result of one by `inner`.
+// The axes of a transpose by `outer` of the result of a transpose by `inner`.
 Axes Composed(const Axes& inner, const Axes& outer) {
   if (inner.empty()) return outer;
   Axes composed;
@@ -99,8 +99,8 @@ std::vector<Group> GroupsOf(const Shape& from, const Shape& to) {
   return groups;
 }
 
-// The order of axes of the result, if the operand of a reshape has that one: groups move as a
-// whole. Nullopt if a group is not stored in one piece.
+// The order of axes of the result of a reshape whose operand has the order `axes`. Groups move as a
+// whole; nullopt if a group is not stored in one piece.
 std::optional<Axes> AxesBehindReshape(const Shape& from, const Axes& axes, const Shape& to) {
   const Shape stored = Stored(from, axes);
   std::vector<Group> groups = GroupsOf(from, to);
@@ -154,14 +154,14 @@ class TransposeAbsorber {
   }
 
  private:
-  // The operators that change if a transpose goes.
+  // The operators that change if a transpose is removed.
   class Region {
    public:
     Region(TransposeAbsorber& pass, int transpose) : pass_(pass), links_(pass.links_) {
       TakeIn(transpose);
     }
 
-    // Whether the transpose is gone.
+    // Returns whether the transpose was removed.
     bool Absorb() {
       while (obstacle_.empty() && !open_.empty()) Step();
       if (obstacle_.empty()) Rewrite();
@@ -194,7 +194,8 @@ class TransposeAbsorber {
       }
     }
 
-    // One operator changes, or, if all wait for operands, a transpose that makes one is taken in.
+    // Changes one operator. If all wait for operands, adds a transpose that makes one of them to
+    // the region.
     void Step() {
       for (const int op : open_) {
         const Answer answer = Change(op);
@@ -243,7 +244,7 @@ class TransposeAbsorber {
       return answer;
     }
 
-    // Of operands that belong to the region at the end.
+    // Changes the axes of the operands that belong to the final region.
     void ChangeProduct(Operator& product) const {
       MatmulAttributes& own = product.MakeOwn<MatmulAttributes>();
       for (size_t i = 0; i < product.inputs.size(); ++i) {
@@ -282,7 +283,7 @@ class TransposeAbsorber {
       return Answer::kDone;
     }
 
-    // Operators that read the same axes of all operands, each in one way.
+    // Changes an operator that reads the same axes of all operands.
     Answer ChangeAligned(Operator& op) {
       const Axes* axes = nullptr;
       for (const int tensor : op.inputs) {
@@ -305,7 +306,7 @@ class TransposeAbsorber {
       return Answer::kDone;
     }
 
-    // A constant takes another shape if its elements keep their order.
+    // Gives a constant another shape, if its elements keep their order.
     bool ChangeTables(Operator& op, const Axes& axes) {
       for (int& constant : op.weights) {
         Shape shape = ShapeOf(constant);
@@ -372,7 +373,7 @@ class TransposeAbsorber {
     return true;
   }
 
-  // The same elements in another shape.
+  // The constant with the same elements in another shape.
   int ConstantAs(int constant, Shape shape) {
     const auto [known, is_new] = constants_.try_emplace({constant, shape}, -1);
     if (is_new) {

@@ -71,9 +71,9 @@ void Links::Compact() {
   *this = Links(*graph_);
 }
 
-// Unread results, and sequences of reshapes that can be joined. A transpose that moves only axes of
-// extent 1 is a reshape. It becomes one after transposes have been joined, as it may be a part of
-// another. Between two reshapes a product of rows with a constant needs neither shape:
+// Removes unread results, and joins sequences of reshapes. A transpose that moves only axes of
+// extent 1 is a reshape. It becomes one after transposes have been joined, because it may be a part
+// of another transpose. Between two reshapes a product of rows with a constant needs neither shape:
 //
 //     [1, 197, 768] -> [197, 1, 768] x [768, 2304] -> [197, 1, 2304] -> [197, 1, 3, 768]
 //     [1, 197, 768]                  x [768, 2304] -> [1, 197, 2304] -> [197, 1, 3, 768]
@@ -87,7 +87,7 @@ bool IsUnread(const Links& links, const Operator& op) {
   });
 }
 
-// Keeps those outputs of an operator with several that are read.
+// Keeps only the read outputs of an operator with several outputs.
 void KeepReadOutputs(const Links& links, Operator& op) {
   std::vector<int> read;
   for (const int tensor : op.outputs) {
@@ -102,7 +102,7 @@ class ReshapeJoiner {
   explicit ReshapeJoiner(Draft& draft) : draft_(draft), links_(draft.graph) {}
 
   void Run() {
-    // Before a reshape in front of them joins them.
+    // Phases must be gathered before a preceding reshape joins these reshapes.
     ForEach(OperatorKind::kReshape, [this](int op) { GatherPhases(op); });
     JoinAll();
     ForEach(OperatorKind::kTranspose, [this](int op) { MakeReshape(op); });
@@ -123,7 +123,7 @@ class ReshapeJoiner {
     }
   }
 
-  // In program order, for operators that stand when it is their turn.
+  // Visits the operators in program order, without those that were removed before their turn.
   template <typename Visit>
   void ForEach(OperatorKind kind, Visit visit) {
     for (int op = 0; op < links_.CountOperators(); ++op) {
@@ -150,8 +150,8 @@ class ReshapeJoiner {
     return links_.OnlyReads(op, input) ? links_.MakerOf(input) : -1;
   }
 
-  // An operator that restores `tensor`. The operator before it is removed too, unless its result
-  // has another reader.
+  // Removes an operator that restores `tensor`. Also removes the operator before it, unless its
+  // result has another reader.
   void Undo(int op, int tensor, const std::string& detail) {
     const int result = links_.At(op).outputs.front();
     if (links_.TensorAt(result).network_output) return;
@@ -187,7 +187,7 @@ class ReshapeJoiner {
     }
   }
 
-  // The parts into which a reshape splits a map: places of the axes, -1 for an absent phase.
+  // The parts into which a reshape splits a map: positions of the axes, -1 for an absent phase.
   struct PhaseSplit {
     std::vector<int> permutation;  // that puts the phases first
     size_t rows = 0;
@@ -231,7 +231,7 @@ class ReshapeJoiner {
     links_.At(split).own = base::SpaceToBatchAttributes{block};
   }
 
-  // A global pool may also give [batch, channels], and a reduction may drop its reduced axes.
+  // A global pool may also make [batch, channels], and a reduction may drop its reduced axes.
   static bool DropsAxes(const Operator& before, const Shape& kept, const Shape& result) {
     if (before.kind == OperatorKind::kGlobalPool)
       return kept.size() == 4 && result == Shape{kept[0], kept[1]};

@@ -33,7 +33,7 @@ tl::unexpected<Obstacle> Fault(std::string message, std::string expected = "",
 using Outcome = tl::expected<void, Obstacle>;
 using MadeTensor = tl::expected<int, Obstacle>;
 
-// For the last step of a translation, whose tensor is not used.
+// Converts the result of the last step of a translation, whose tensor is not used.
 Outcome AsOutcome(const MadeTensor& made);
 
 // The rounding of a conversion between real numbers and their quantised form, as far as the file
@@ -57,7 +57,8 @@ class Draft {
   bool IsConstant(const std::string& name) const { return values_.at(name).tensor < 0; }
   const Shape& ShapeOf(const std::string& name) const;
   base::DataType TypeOf(const std::string& name) const;
-  // For a constant: its value, null for features. For a feature: its tensor.
+  // ConstantOf returns the value of a constant, or null for a feature. TensorOf returns the tensor
+  // of a feature.
   const Constant* ConstantOf(const std::string& name) const;
   int TensorOf(const std::string& name) const { return values_.at(name).tensor; }
 
@@ -139,8 +140,8 @@ class Translation {
   int Weight(size_t i, const Shape& shape) { return draft_.WeightOf(node_.inputs[i], shape); }
   Shape ShapeOfTensor(int tensor) const { return draft_.TensorAt(tensor).shape; }
 
-  // Integers that the file states, or that follow from it: of an operand, or of an attribute of old
-  // operator sets.
+  // The values of an operand that the file states or that follow from it; nullopt if they are
+  // unknown.
   std::optional<std::vector<int64_t>> Integers(size_t i) const;
   std::optional<std::vector<double>> Reals(size_t i) const;
   // Integers of an operand; the unknown ones are -1.
@@ -152,15 +153,16 @@ class Translation {
   // Appends an operator that makes output `i` of a node with several outputs.
   MadeTensor EmitOutput(Part part, size_t i);
 
-  // The tensor in another shape with the same number of elements; no operator if it has that shape.
+  // Returns the tensor in another shape with the same number of elements. Adds no operator if the
+  // tensor has that shape already.
   MadeTensor Reshape(int tensor, const Shape& shape, std::string_view suffix);
 
-  // The tensor with leading axes added and axes of extent 1 repeated until it has `shape`. With an
-  // empty suffix it is the node's first output.
+  // Returns the tensor with leading axes added and axes of extent 1 repeated until it has `shape`.
+  // With an empty suffix it is the node's first output.
   MadeTensor Broadcast(int tensor, const Shape& shape, std::string_view suffix);
 
-  // An opaque operator that reads its operand element by element, broadcast to `shape`. It makes
-  // the node's first output.
+  // Appends an opaque operator that reads its operand element by element, broadcast to `shape`, and
+  // makes the node's first output.
   MadeTensor EmitGather(int indices, Shape shape, base::DataType type);
 
   // The shape that the file declares for output `i`; nullopt if it leaves extents open.
@@ -169,7 +171,8 @@ class Translation {
   // Makes the node's output `i` another name of a tensor or value.
   void BindOutput(size_t i, int tensor);
 
-  // As BindOutput, for a node that has no effect; it is reported as dropped.
+  // Makes the first output of a node without effect another name of `operand`, and reports the node
+  // as dropped.
   void Drop(const std::string& operand, std::string why);
 
  private:

@@ -51,7 +51,8 @@ std::string OutputOf(const std::string& input, const Model& model) {
   return "";
 }
 
-// If an operator makes the output, and it is not the next value of another state.
+// Links the state with its next value, if an operator makes the output and it is not the next value
+// of another state.
 void LinkNext(const std::string& input, const std::string& output, Draft& draft) {
   if (draft.IsConstant(output)) return;
   Tensor& next = draft.TensorAt(draft.TensorOf(output));
@@ -82,8 +83,8 @@ base::Expected<void> MarkStates(const Model& model,
 }
 
 // An output of the file is a name of a value, and one value may have several names. In the graph an
-// output is a tensor, which has one name. So a value leaves the network itself under the first of
-// its names, with its own name before the others. Each further name is a copy:
+// output is a tensor, which has one name. So the value itself leaves the network under one name:
+// its own, or else the first of its names. Each further name is a copy:
 //
 //     relu -> a,  y1 = Identity(a),  y2 = Identity(a)    becomes    relu -> y1,
 //                                                                   identity (y1) -> y2

@@ -43,7 +43,7 @@ struct ImportOptions {
 
 struct Import {
   Graph graph;
-  // What was folded, dropped, fused, made a barrier; shortened.
+  // The nodes that were folded, dropped, fused or made a barrier, in shortened form.
   std::vector<std::string> notes = {};
   // the outcome of each node of the file, in its order; empty if each is an operator of the graph
   std::vector<NodeFate> nodes = {};
@@ -57,7 +57,7 @@ struct NetworkFormat {
   std::string_view suffix;   // of its files: ".onnx"
   std::string_view example;  // a file and its options, for the help of `tessera plan`; may be empty
   bool takes_options;        // otherwise ImportOptions have no effect on its files
-  // Whether the bytes are of this format, where the suffix of the file does not tell.
+  // Whether the bytes have this format, for files whose suffix does not determine it.
   bool (*recognizes)(std::string_view bytes);
   // The network, or the first fault. `file_name` is used in messages only.
   base::Expected<Import> (*read)(std::string_view bytes, const std::string& file_name,

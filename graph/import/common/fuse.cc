@@ -14,7 +14,7 @@
 //             '-------------> mul ->     x / 1.41 -> erf -> + 1 -> (.) * x -> * 0.5
 //
 // From x the region grows by its first reader in program order until a single tensor leaves it. The
-// smallest such region is taken, and the search continues behind it. Each operator is examined once
+// smallest such region is taken, and the search continues after it. Each operator is examined once
 // for each tensor from which a region may start, and a region has at most kMostInRegion operators.
 namespace tessera::graph::import::common {
 
@@ -62,8 +62,8 @@ class Fuser {
  private:
   int ResultOf(int op) const { return links_.At(op).outputs.front(); }
 
-  // The only operator that reads the result, behind reshapes without other readers. `made` is the
-  // tensor that it reads.
+  // The only operator that reads the result, possibly after reshapes without other readers. `made`
+  // is the tensor that it reads.
   struct Reader {
     int op = -1;
     int last = -1;  // the operator that makes the tensor that it reads: the first one, or a reshape
@@ -122,8 +122,8 @@ class Fuser {
     const bool once = reader.kind == OperatorKind::kElementwise && reader.inputs.size() == 1;
     if (!once || reader.weights.empty() || !maker.activation.empty() || !FitsTables(maker, reader))
       return false;
-    // Sizes of biases follow from the profile. The values of a slope or a normalisation are a table
-    // of their own.
+    // Sizes of biases follow from the profile. The values of a slope or a normalisation are a
+    // separate table.
     if (reader.function == "prelu" || maker.kind == OperatorKind::kLayerNorm)
       maker.weights.insert(maker.weights.end(), reader.weights.begin(), reader.weights.end());
     if (reader.function == "prelu") maker.activation = reader.function;

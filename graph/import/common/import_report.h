@@ -15,7 +15,7 @@ namespace tessera::graph::import::common {
 
 // The outcome of a node of the file in the graph.
 enum class Fate : uint8_t {
-  kOperator,  // operators of its own
+  kOperator,  // separate operators of the graph
   // an opaque operator: its computation is unknown, or a known kind does not support one of its
   // operands
   kBarrier,
@@ -53,7 +53,7 @@ class Report {
     kFenced    // a barrier
   };
 
-  // The following events concern this node; null: no node.
+  // Sets the node that the following events concern; null: no node.
   void Begin(const Node* node) { node_ = node == nullptr ? -1 : node->index; }
   void Add(Event event, const Node& node, std::string detail);
   void Add(Event event, std::string name, std::string detail);
@@ -65,8 +65,9 @@ class Report {
   void Join(Event event, const std::string& op, const std::string& into, std::string detail);
   void Remove(Event event, const std::string& op, std::string why, bool quiet = false);
 
-  // One line for each barrier, each state and each assumption, and one for each other kind of event
-  // with the names that it concerns; at most `most_names` of them, the rest counted.
+  // One line for each barrier, each state and each assumption, and one line for each other kind of
+  // event. The latter contains the first `most_names` names that it concerns, and the number of the
+  // others.
   std::vector<std::string> Lines(size_t most_names) const;
 
   // Every node of the file once, in its order. `graph` is the finished graph.
@@ -75,7 +76,7 @@ class Report {
   // The name of a node's operators: the node's name, or its first output if it has none.
   static std::string NameOf(const Node& node);
 
-  // The state of the report, for a return when a node is added in another form.
+  // The state of the report, for Rewind when a node is added in another form.
   struct Mark {
     size_t entries = 0;
   };

@@ -21,7 +21,7 @@ bool IsFloating(base::DataType type);
 // The part that a Slice takes along each axis: output index x is input starts + x * steps.
 struct Cut {
   std::vector<int64_t> starts;
-  std::vector<int64_t> steps;  // any but 0
+  std::vector<int64_t> steps;  // never 0
   Shape shape;                 // extents may be 0
 };
 

@@ -13,16 +13,16 @@
 //     x --> mean --> x - m --> square --> mean --> + eps --> sqrt
 //       --> (x - m) / s --> * scale --> + bias
 //
-// Each tensor behind x is a term of such a formula, by the function of its operator and the terms
-// of its operands in their order:
+// Each tensor after x is a term of such a formula. The function of its operator and the terms of
+// its operands, in order, determine the term:
 //
 //     x          mean(x)  centred           squares        variance     deviation    result
 //
 // The variance may also be the mean of the squares less the square of the mean. A tensor that is no
-// term ends the search: the operators stay as they are. The region from x to the result is one
-// operator if nothing else reads what it makes. A normalisation without a mean stays as it is: its
-// parts fuse with other operators, which is worth more. Cost: linear in the operators, each region
-// being small.
+// term ends the search: the operators stay as they are. The region from x to the result becomes one
+// operator if no other operator reads its tensors. A normalisation without a mean stays as it is,
+// because it is better to fuse its parts with other operators. Cost: linear in the operators, each
+// region being small.
 namespace tessera::graph::import::common {
 
 namespace {
@@ -82,7 +82,7 @@ class Gatherer {
     for (int op = 0; op < links_.CountOperators(); ++op) {
       if (links_.IsGone(op) || links_.At(op).inputs.empty()) continue;
       const Operator& first = links_.At(op);
-      // Of a normalisation the first reader of x makes a mean or squares.
+      // The first reader of x in a normalisation makes a mean or squares.
       if (IsMean(first) || first.function == "square" || first.function == "mul")
         Gather(first.inputs.front());
     }
@@ -122,7 +122,7 @@ class Gatherer {
     return Term::kNone;
   }
 
-  // Whether only operators of the region read what it makes, up to its last result. x itself may be
+  // Whether only operators of the region read its results, apart from the last one. x itself may be
   // read outside, by the surrounding skip connection.
   bool IsClosed(const Region& region) const {
     return std::all_of(region.ops.begin(), region.ops.end() - 1, [&](int op) {

@@ -43,13 +43,13 @@ class Links {
   // All readers of `from` read `to` instead; the operator that made `from` is removed.
   void Bypass(int from, int to);
 
-  // One operator reads another tensor.
+  // The operator reads `to` instead of `from`.
   void ReadInstead(int op, int from, int to);
 
   // Removes the operator and its reads.
   void Remove(int op);
 
-  // Tensors that were added to the graph. No operator makes them, and none reads them yet.
+  // Adds the tensors that were added to the graph. No operator makes or reads them yet.
   void TakeInTensors();
 
   // Deletes removed operators. Previous indices become invalid.
@@ -85,7 +85,7 @@ base::Expected<Graph> Finish(Draft draft, const std::string& file);
 // Removes operators with unread results, and unread network inputs.
 void DropUnread(Draft& draft);
 
-// Removes quantisation. A pair of conversions gives the tensor before it the quantised type. A lone
+// Removes quantisation. The tensor before a pair of conversions gets the quantised type. A lone
 // conversion is merged into the operator that makes its operand, if that tensor has no other
 // reader.
 void SetDataTypes(Draft& draft);
@@ -96,7 +96,7 @@ void SetDataTypes(Draft& draft);
 void JoinReshapes(Draft& draft);
 
 // Products take their operands, and make their results, in the order of axes that is stored, so
-// that transposes before and behind them are not needed.
+// that transposes before and after them are not needed.
 void AbsorbTransposes(Draft& draft);
 
 // Layer normalisations that are written as means, differences and quotients become one operator

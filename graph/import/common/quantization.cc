@@ -8,7 +8,7 @@
 #include "tessera/graph/import/common/passes.h"
 #include "tessera/graph/ops/definition.h"
 
-// A file that is quantised in pairs computes in real numbers and rounds in between:
+// A file that is quantised by pairs of conversions computes in real numbers and rounds in between:
 //
 //     conv -> x -> quantize -> q -> dequantize -> y -> relu
 //
@@ -24,8 +24,8 @@
 //     conv -> x -> quantize -> dequantize -> flatten -> y -> gemm      y has the type of x
 //
 // Two conversions cancel only if they round in the same way. If the file states that they do not,
-// the second one stays: it is a requantisation, and is computed. Files without weights do not state
-// it; there, they are assumed to round in the same way.
+// the second one is a requantisation and stays. Files without weights do not state it; their
+// conversions are assumed to round in the same way.
 //
 // Each pass is linear in the operators. The search for the readers of a lone conversion repeats
 // until it is stable, once more for each conversion of a concatenation that is excluded.
@@ -138,7 +138,7 @@ class TypeSetter {
   }
 
   // Readers of the conversion's result read x instead. If the result leaves the network, x leaves
-  // under its name. If x already leaves under a name of its own, the conversion is a copy.
+  // under its name. If x already leaves under its own name, the conversion is a copy.
   void TakeOut(int op, int x, const std::string& why, bool quiet = false) {
     const int y = ResultOf(op);
     if (TensorAt(y).network_output) {
@@ -193,7 +193,7 @@ class TypeSetter {
     });
   }
 
-  // Whether the operator's result is quantised, immediately or behind elementwise operators on it.
+  // Whether the operator's result is quantised, immediately or after elementwise operators on it.
   bool IsWrittenQuantised(const Operator& op) const {
     constexpr int kMostBehind = 4;
     const Operator* writer = &op;
@@ -246,8 +246,8 @@ class TypeSetter {
     }
   }
 
-  // The preceding operator writes the other type, if it computes and its result has no other
-  // reader.
+  // The preceding operator writes the type of the conversion's result, if it computes and its
+  // result has no other reader.
   void DoBefore(int op) {
     const int x = InputOf(op);
     const int maker = links_.MakerOf(x);
@@ -279,7 +279,7 @@ class TypeSetter {
     }
   }
 
-  // A tensor that is made only for them is made in the type that they write.
+  // A tensor that is made only for such operators is made in the type that they write.
   void MoveTypesBack() {
     for (int i = links_.CountOperators(); i-- > 0;) {
       if (links_.IsGone(i) || !MovesElements(links_.At(i)) || !IsQuantised(ResultOf(i))) continue;

@@ -83,8 +83,9 @@ struct Node {
   }
   bool Flag(std::string_view key) const { return Int(key, 0) != 0; }
 
-  // Whether an operator that training changes works as in training. Before version 7 of ONNX it
-  // does unless the attribute 'is_test' is set; later versions do not have the attribute.
+  // Whether an operator that behaves differently in training, such as Dropout, works as in
+  // training. Before version 7 it does so unless the attribute 'is_test' is set; later versions do
+  // not have the attribute.
   bool LacksTestMode() const { return version < 7 && !Flag("is_test"); }
 
   std::string Text(std::string_view key, const std::string& otherwise = "") const {

@@ -9,9 +9,9 @@
 #include "tessera/graph/import/onnx/node_import.h"
 #include "tessera/graph/ops/shape_inference.h"
 
-// Operands whose shapes follow from those of other operands, and that neither a translation nor the
-// shape of the result depends on: scales, states, indices, bounds. An operator with another shape
-// there is no operator of its kind, whatever it is imported as.
+// Checks operands whose shapes follow from those of other operands, and on which neither a
+// translation nor the shape of the result depends: scales, states, indices, bounds. An operand of
+// another shape violates the definition of the operator, so the node is refused in every form.
 namespace tessera::graph::import::onnx {
 namespace {
 
@@ -102,7 +102,7 @@ std::optional<Shape> Boxes(const Operands& /*operands*/) {
   return Shape{kAny, values};
 }
 
-// A pad before and one behind each axis, of all or of those that are named.
+// One pad before and one after each axis: of all axes, or of the named ones.
 std::optional<Shape> PadsOfAxes(const Operands& operands) {
   const int64_t axes =
       operands.At(3) != nullptr ? operands.Extent(3, 0) : static_cast<int64_t>(operands.Rank(0));

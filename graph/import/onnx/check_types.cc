@@ -70,7 +70,7 @@ std::optional<ElementType> DeclaredType(const ::onnx::ValueInfoProto& info) {
                                        : std::nullopt;
 }
 
-// The type of the first result, where an attribute states it.
+// The type of the first result, if an attribute states it.
 std::optional<ElementType> StatedType(const ::onnx::NodeProto& message) {
   for (const AttributeProto& attribute : message.attribute()) {
     const std::string& name = attribute.name();
@@ -233,7 +233,7 @@ class ElementTypes {
     return type;
   }
 
-  // nullopt if it is no tensor.
+  // Returns nullopt if the value is no tensor.
   static std::optional<ElementType> TypeSpelled(::onnx::DataType spelled) {
     const ::onnx::TypeProto& proto = DataTypeUtils::ToTypeProto(spelled);
     return proto.has_tensor_type() ? KnownType(proto.tensor_type().elem_type()) : std::nullopt;

@@ -26,7 +26,7 @@
 namespace tessera::graph::import::onnx {
 namespace {
 
-// The work, nothing if it is unknown, or operands that do not fit together.
+// The work, nullopt if it is unknown, or an obstacle if operands do not fit together.
 using Macs = tl::expected<std::optional<int64_t>, common::Obstacle>;
 
 // Products saturate one above the allowed maximum.
@@ -97,7 +97,7 @@ class Counter {
     return Times(ProductOf(output_), ProductOf(*kernel, 1));
   }
 
-  // Of the input, the output and the bias; nullptr: there is no bias.
+  // Checks the channels of the input, the output and the bias; nullptr: there is no bias.
   common::Outcome ExpectChannels(const Shape& kernel, int64_t read, int64_t made,
                                  const Shape* bias) const {
     const auto fault = [&](const std::string& what, const Shape& shape, int64_t expected) {
@@ -215,7 +215,7 @@ std::optional<std::vector<Term>> ReadTerms(std::string_view text) {
 }
 
 // The indices of the output, by name in alphabetical order if the equation does not state them.
-// More than one output is no equation: nullopt.
+// Returns nullopt if the equation states more than one output.
 std::optional<Term> ResultOf(const std::string& equation, const std::vector<Term>& operands) {
   if (const size_t arrow = equation.find("->"); arrow != std::string::npos) {
     const auto stated = ReadTerms(std::string_view(equation).substr(arrow + 2));

@@ -12,8 +12,9 @@
 
 namespace tessera::graph::import::onnx {
 
-// From file to graph: the file is parsed and ordered, symbols get their extents, each node is added
-// to a draft, passes reduce the draft, and the result is put in the order of YAML networks.
+// Import has these steps: the file is parsed and its nodes are ordered, symbols get their extents,
+// each node is added to a draft, passes reduce the draft, and the result is put in the order of
+// YAML networks.
 namespace {
 
 using common::Import;

@@ -18,7 +18,7 @@
 #include "tessera/graph/import/onnx/check_types.h"
 #include "tessera/graph/import/onnx/protobuf.h"
 
-// From protobuf messages to plain values. The content of the messages is checked once, here, so
+// Converts protobuf messages to plain values. The content of the messages is checked once, here, so
 // that later steps may rely on it. The library throws exceptions, and they are caught here.
 namespace tessera::graph::import::onnx {
 namespace {
@@ -243,8 +243,8 @@ class ModelReader {
     return {};
   }
 
-  // An attribute that only other versions of the operator define says what is computed, and cannot
-  // belong to the user.
+  // Refuses attributes that only other versions of the operator define. They affect the result, so
+  // they cannot belong to the user.
   base::Expected<void> CheckUndefined(const common::Node& node, int newest) const {
     for (const auto& [name, value] : node.attributes) {
       if (node.Defines(name)) continue;

@@ -12,13 +12,13 @@
 
 namespace tessera::graph::import::onnx {
 
-// The knowledge about an operand of a node; `constant` may be null.
+// The known properties of an operand of a node; `constant` may be null.
 struct Operand {
   common::ValueType type;
   const common::Constant* constant = nullptr;
 };
 
-// A parsed and checked model file. The ONNX library and protobuf are hidden behind it.
+// A parsed and checked model file. It hides the ONNX library and protobuf.
 class ModelFile {
  public:
   // Refuses input that is not an ONNX model: truncated or corrupt bytes, no graph, values that are

@@ -12,14 +12,15 @@
 namespace tessera::graph::import::onnx {
 namespace {
 
-// No element of such an operand affects the result.
+// Whether no element of the operand affects the result.
 bool IsReadForItsType(const common::Node& node, size_t operand) {
   return node.type == "CastLike" && operand == 1;
 }
 
 }  // namespace
 
-// Random numbers are made anew in each run, although nothing is read for them.
+// Whether the node makes random numbers. They differ in each run, although the node may read
+// nothing.
 bool MakesRandomNumbers(const common::Node& node) {
   return node.type.starts_with("Random") || node.type == "Bernoulli" || node.type == "Multinomial";
 }
@@ -54,8 +55,8 @@ std::map<std::string, Operand> NodeImport::OperandsOf(const common::Node& node) 
   return operands;
 }
 
-// From the library if it has the operator in this version, otherwise from the file's declaration,
-// otherwise from an older version.
+// The types come from the library if it has the operator in this version, otherwise from the file's
+// declaration, otherwise from an older version.
 std::vector<common::ValueType> NodeImport::TypesOfOutputs(const common::Node& node) const {
   std::vector<common::ValueType> types(node.outputs.size());
   if (const auto inferred = file_.InferOutputs(node, OperandsOf(node))) types = *inferred;
@@ -127,7 +128,7 @@ base::Expected<void> NodeImport::Take(const common::Node& node) {
   return Translate(node, *rule);
 }
 
-// For operators that fold: a constant operand must not hide an error.
+// Checks the attributes of operators that fold, because a constant operand must not hide an error.
 base::Expected<void> NodeImport::CheckAttributes(const common::Node& node) const {
   if (const auto fault = FindMisshapenOperand(draft_, node)) {
     return base::Unexpected(
@@ -221,7 +222,7 @@ std::optional<std::string> NodeImport::FindLoss(const common::Node& node,
 }
 
 // The inferred types are compared with those that the file declares, otherwise with the library's.
-// If the file and import agree, the library is outvoted.
+// If the file and import agree, the library's result is ignored.
 base::Expected<void> NodeImport::CheckShapes(const common::Node& node) const {
   const auto check = [&](size_t i, const std::optional<Shape>& other,
                          const char* who) -> base::Expected<void> {

@@ -67,7 +67,7 @@ std::string KindOf(const common::Node& node);
 
 bool MakesRandomNumbers(const common::Node& node);
 
-// Why a node without a translation becomes a barrier.
+// Returns why a node without a translation becomes a barrier.
 std::string ReasonOfUnknown(const common::Node& node);
 
 // The first operand whose shape contradicts the definition of its operator (check_shapes.cc).
@@ -76,7 +76,7 @@ std::optional<common::Obstacle> FindMisshapenOperand(const common::Draft& draft,
 
 // The multiply-accumulates of a node that becomes an opaque operator, if its definition and shapes
 // determine them exactly; otherwise nullopt: its work is unknown. A fault if they exceed 2^62.
-// `outputs` is the knowledge about the node's outputs.
+// `outputs` are the known shapes and types of the node's outputs.
 tl::expected<std::optional<int64_t>, common::Obstacle> CountMacs(
     const common::Draft& draft, const common::Node& node,
     const std::vector<common::ValueType>& outputs);

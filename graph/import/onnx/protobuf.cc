@@ -99,7 +99,7 @@ bool IsPossible(const Shape& shape) {
   return ops::IsCountable(positive);
 }
 
-// Without values.
+// A constant with extents and type, without values.
 base::Expected<common::Constant> Outlined(const TensorProto& tensor,
                                           const google::protobuf::RepeatedField<int64_t>& dims,
                                           const std::string& name, const std::string& file) {
@@ -276,7 +276,7 @@ bool HasSoundWindow(const common::Node& node, const std::map<std::string, Operan
          fits("output_padding", rank - 2, 0);
 }
 
-// With ceil_mode the library also counts windows that begin in the padding behind the input. No
+// With ceil_mode the library also counts windows that begin in the padding after the input. No
 // runtime computes these.
 void LeaveOutWindowsBehind(const common::Node& node, const std::map<std::string, Operand>& operands,
                            std::vector<common::ValueType>& outputs) {

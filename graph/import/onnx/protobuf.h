@@ -24,11 +24,12 @@ struct ModelFile::Message {
 // Tensors and attributes of protobuf messages as plain values. Faults name `file` and what was
 // found.
 
-// With values if they are few and match the extents in number.
+// The result has values if they are few and as many as the extents imply.
 base::Expected<common::Constant> ReadConstant(const ::onnx::TensorProto& tensor,
                                               const std::string& name, const std::string& file);
 
-// Only extents and type: the number and the positions of nonzero values do not affect plans.
+// Reads only extents and type, because the number and the positions of nonzero values do not affect
+// plans.
 base::Expected<common::Constant> ReadSparseConstant(const ::onnx::SparseTensorProto& tensor,
                                                     const std::string& name,
                                                     const std::string& file);

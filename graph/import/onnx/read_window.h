@@ -12,19 +12,19 @@
 
 // The window of an ONNX convolution or pool, from its attributes.
 //
-// ONNX gives lists with an entry for each spatial axis. A Window has rows and columns; where the
-// file has one spatial axis, it is the columns.
+// ONNX lists have an entry for each spatial axis. A Window has rows and columns; if the file has
+// one spatial axis, that axis is the columns.
 namespace tessera::graph::import::onnx {
 
 // The rank 4 form of a feature map with fewer axes: [batch, channels, columns] gets one row.
 // nullopt for ranks other than 3 and 4.
 std::optional<Shape> AsFeatureMap(const Shape& shape);
 
-// Why a window over an input of another rank is a barrier.
+// Returns why a window over an input of another rank is a barrier.
 tl::unexpected<common::Obstacle> NoFeatureMap(const Shape& shape);
 
-// Rows and columns of a list with an entry for each of `axes` spatial axes, each `least` at least;
-// `otherwise` if the list is empty or a row is missing.
+// Rows and columns of a list with an entry for each of `axes` spatial axes, each at least `least`.
+// An empty list and a missing row have the value `otherwise`.
 tl::expected<std::array<int64_t, 2>, common::Obstacle> ReadSpatial(const common::Node& node,
                                                                    std::string_view attribute,
                                                                    size_t axes, int64_t otherwise,

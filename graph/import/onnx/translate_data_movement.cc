@@ -170,7 +170,7 @@ common::Outcome GatherPicked(common::Translation& node, int axis, std::vector<in
   return common::AsOutcome(node.Reshape(*made, shape, ""));
 }
 
-// All inputs of a concatenation agree but along its axis.
+// All inputs of a concatenation must agree except along its axis.
 common::Outcome ExpectJoinable(const common::Translation& node, size_t input, int axis) {
   const auto without = [axis](Shape shape) {
     if (static_cast<size_t>(axis) < shape.size()) shape[static_cast<size_t>(axis)] = 0;

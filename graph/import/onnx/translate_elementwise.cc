@@ -19,9 +19,9 @@ Positions AllOperands(const common::Translation& node) {
   return positions;
 }
 
-// Emits one elementwise operator over these operands. The result has extents that only constants
-// have. If only constants of one element, which are not tensors, have certain axes, the first
-// feature is given these axes before.
+// Emits one elementwise operator over these operands. The result also has the extents that only
+// constants have. If only constants of one element, which are not tensors, have certain axes, the
+// first feature gets these axes before.
 common::Outcome EmitElementwise(common::Translation& node, const Positions& operands,
                                 std::string function, std::optional<base::DataType> type) {
   common::Part part;
@@ -89,7 +89,7 @@ std::optional<double> ImmediateOf(const common::Translation& node, size_t operan
   return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
 }
 
-// Powers and quotients that have names of their own, by the value of an immediate.
+// Names powers and quotients that have special names, by the value of an immediate.
 std::string FunctionOf(const common::Translation& node) {
   std::string function = common::SnakeCase(node.Source().type);
   if (function == "div" && ImmediateOf(node, 0) == 1.0) return "reciprocal";
@@ -122,7 +122,7 @@ common::Outcome TranslateComparison(common::Translation& node) {
                          base::DataType::kBool);
 }
 
-// Quantised operators list a scale and a zero point behind each operand, and those of the result
+// Quantised operators list a scale and a zero point after each operand, and those of the result
 // last.
 common::Outcome TranslateQLinear(common::Translation& node) {
   const std::string function =
@@ -154,7 +154,8 @@ common::Outcome TranslateCast(common::Translation& node) {
 
 constexpr const char* kTestUnset = "it works in training mode, because 'is_test' is 0";
 
-// Alone it is a scale and a shift by channel. Behind a convolution a later pass merges it.
+// A batch normalisation is a scale and a shift by channel. A later pass merges it into a preceding
+// convolution.
 common::Outcome TranslateBatchNorm(common::Translation& node) {
   if (node.Source().Flag("training_mode")) return common::Barrier("it works in training mode");
   if (node.Source().LacksTestMode()) return common::Barrier(kTestUnset);

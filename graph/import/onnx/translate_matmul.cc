@@ -10,7 +10,7 @@
 namespace tessera::graph::import::onnx {
 namespace {
 
-// The parameters of a product of matrices besides its operands.
+// The parameters of a product of matrices, apart from its operands.
 struct Product {
   size_t first = 0;  // positions of the operands
   size_t second = 1;

@@ -17,7 +17,7 @@ Axes AxesFrom(int first, size_t rank) {
   return axes;
 }
 
-// Ascending, each once.
+// Returns the axes in ascending order, each once.
 tl::expected<Axes, common::Obstacle> ResolveAxes(const std::vector<int64_t>& stated,
                                                  const Shape& input) {
   Axes axes;
@@ -101,7 +101,7 @@ common::Outcome TranslateCumSum(common::Translation& node) {
   return common::AsOutcome(node.Emit(std::move(part)));
 }
 
-// Each result that the network uses is made by an operator of its own.
+// A separate operator makes each result that the network uses.
 common::Outcome TranslateTopK(common::Translation& node) {
   const common::Node& source = node.Source();
   std::optional<std::vector<int64_t>> k = std::vector<int64_t>{source.Int("k", 0)};

@@ -223,8 +223,8 @@ std::optional<base::DataType> ResultType(const common::Translation& node) {
 }
 
 // The number of windows of a pool with ceil_mode. Versions of ONNX and runtimes differ on whether
-// windows that begin in the padding behind the input count. If the file declares an output that one
-// of the two readings gives, that reading is used.
+// windows that begin in the padding after the input count. If the file declares an output that
+// follows from one of the two readings, that reading is used.
 std::vector<int64_t> DeclaredWindows(const common::Translation& node, const common::Part& part,
                                      const Shape& map) {
   const std::optional<Shape> declared = node.DeclaredShape(0);

@@ -25,7 +25,7 @@ struct TranslationEntry {
 };
 using TranslationTable = std::vector<TranslationEntry>;
 
-// One for each source of translations.
+// The tables, one for each source of translations.
 TranslationTable TranslationsOfWindows();
 TranslationTable TranslationsOfMatmul();
 TranslationTable TranslationsOfElementwise();
@@ -33,8 +33,8 @@ TranslationTable TranslationsOfReductions();
 TranslationTable TranslationsOfShapes();
 TranslationTable TranslationsOfDataMovement();
 
-// Refuses operand `i` if it is a constant of another shape; or of a shape that does not broadcast
-// to this one.
+// Both functions check operand `i` if it is a constant. ExpectShape refuses another shape,
+// ExpectBroadcast a shape that does not broadcast to `shape`.
 common::Outcome ExpectShape(const common::Translation& node, size_t i, const Shape& shape);
 common::Outcome ExpectBroadcast(const common::Translation& node, size_t i, const Shape& shape);
 

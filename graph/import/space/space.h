@@ -27,7 +27,7 @@ using Choice = std::map<std::string, int64_t>;
 
 enum class Family : uint8_t { kInvertedResidual, kTransformer };
 
-// A space that was read. A value that never changes.
+// A space. It is immutable.
 class Space {
  public:
   // A part that repeats: a stage of blocks, or the layers of a transformer.
@@ -46,7 +46,7 @@ class Space {
   // "stage2.block1.kernel".
   const std::vector<Parameter>& Parameters() const { return parameters_; }
 
-  // Names and values that the space does not have.
+  // Reports names and values of the choice that the space does not have; nullopt if there are none.
   std::optional<base::Diagnostic> FindFault(const Choice& choice) const;
 
   // The names of a choice without a fault that have no effect: their block or layer is beyond the

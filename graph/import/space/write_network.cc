@@ -37,7 +37,7 @@ int64_t Scaled(int64_t channels, int64_t percent) {
   return scaled;
 }
 
-// Text of the file as a JSON string, which YAML reads as the same text whatever it holds.
+// Text of the file as a JSON string, which YAML reads as the same text for any content.
 std::string Quoted(const std::string& text) { return base::WriteJsonLine(text); }
 
 }  // namespace
@@ -101,8 +101,8 @@ base::Expected<std::string> Space::Write(const Choice& choice) const {
   return WriteInvertedResidual(choice);
 }
 
-// Each block widens, filters depthwise, and narrows; with a sum where nothing changes its shape.
-// Howard et al., "Searching for MobileNetV3", 2019, without squeeze and excitation.
+// Each block widens, filters depthwise, and narrows. It has a sum with its input if both have one
+// shape. Howard et al., "Searching for MobileNetV3", 2019, without squeeze and excitation.
 std::string Space::WriteInvertedResidual(const Choice& choice) const {
   const int64_t width = ValueOf(choice, "width");
   const int64_t resolution = ValueOf(choice, "resolution");
@@ -147,7 +147,7 @@ std::string Space::WriteInvertedResidual(const Choice& choice) const {
       Quoted(name_), dtype_, resolution, resolution, lines.Text());
 }
 
-// Encoder layers with norms behind the sums: Vaswani et al., "Attention Is All You Need", 2017.
+// Encoder layers with norms after the sums: Vaswani et al., "Attention Is All You Need", 2017.
 base::Expected<std::string> Space::WriteTransformer(const Choice& choice) const {
   const int64_t sequence = ValueOf(choice, "sequence");
   const int64_t width = ValueOf(choice, "width");

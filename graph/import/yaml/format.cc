@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The services of YAML for networks of every format: a format of its own, and descriptions of
-// operators.
+// The uses of YAML in import: the text format of networks, and descriptions of operators for every
+// format.
 #include "tessera/graph/import/common/format.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Description ReadDescription(const YamlNode& node) {
   return description;
 }
 
-// Text does not begin with control characters, but for those between words and lines.
+// Text does not begin with control characters, except those between words and lines.
 bool LooksLikeText(std::string_view bytes) {
   const std::string_view first = bytes.substr(0, 4);
   return std::none_of(first.begin(), first.end(), [](char byte) {

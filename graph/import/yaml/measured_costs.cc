@@ -75,7 +75,7 @@ class Reader {
     }
   }
 
-  // Rows with signatures first, so that those with ids replace what they state.
+  // Reads rows with signatures first, so that rows with ids replace their values.
   std::optional<base::Diagnostic> TakeAll() {
     for (const Names* names : {&by_signature_, &by_id_}) {
       taken_.clear();

@@ -11,12 +11,12 @@
 
 namespace tessera::graph::import::yaml {
 
-// Sixteen hexadecimal digits behind the kind, "conv-5d41402abc4b2a76": equal for operators of equal
-// kind and attributes whose operands, constants and results have equal shapes and data types,
-// whatever their names.
+// Returns the kind and sixteen hexadecimal digits, such as "conv-5d41402abc4b2a76". The signature
+// is equal for operators of equal kind and attributes whose operands, constants and results have
+// equal shapes and data types. Names do not affect it.
 std::string SignatureOf(const Graph& graph, const Operator& op);
 
-// Adds to the operators what a CSV states of their tiles (Operator::measured):
+// Adds the measurements of tiles in a CSV to the operators (Operator::measured):
 //
 //     operator,tile,engine,cycles,pj
 //     conv1,1x32x14x14,npu,5120,81.5
@@ -24,12 +24,12 @@ std::string SignatureOf(const Graph& graph, const Operator& op);
 //
 // The operator is an id, or a signature of one or more operators. `tile` has an extent for each
 // axis of the operator's first output, `pj` may be missing or empty. The columns `signature`,
-// `tiles` and `source` of report::TilesAsCsv are not read. A row replaces what the network states
-// of that tile on that engine. Faults carry line and column: unknown operators, tiles beyond the
-// output, numbers out of range, a tile twice.
+// `tiles` and `source` of report::TilesAsCsv are not read. A row replaces the network's own
+// measurement of that tile on that engine. Faults carry line and column: unknown operators, tiles
+// beyond the output, numbers out of range, a tile twice.
 //
 // Rows with a signature that no operator has are for other networks; a note with their number is
-// returned. A row with an id goes before one with a signature.
+// returned. A row with an id takes precedence over a row with a signature.
 base::Expected<std::optional<std::string>> ReadMeasuredCosts(std::string_view csv,
                                                              const std::string& file_name,
                                                              Graph& graph);

@@ -15,8 +15,8 @@
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/yaml/tensors.h"
 
-// One reader for the attributes of every kind: graph/ops/ lists the keys of a kind with the places
-// of their values, and a type of place is read in one way.
+// Reads the attributes of every kind: graph/ops/ lists the keys of a kind with the places of their
+// values, and each type of place has one reader.
 namespace tessera::graph::import::yaml {
 namespace {
 

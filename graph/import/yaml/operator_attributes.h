@@ -24,7 +24,7 @@ void CheckAccesses(const base::YamlNode& entry, const Operator& op,
 void CheckIndices(const base::YamlNode& entry, const Operator& op,
                   const std::vector<Shape>& operands, base::DataType type);
 
-// Reads what was measured of tiles of an operator whose first output has this shape.
+// Reads the measurements of tiles of an operator whose first output has the shape `made`.
 void ReadMeasured(const base::YamlNode& entry, const Shape& made, Operator& op);
 
 // The access to an operand: "full", "elementwise", or a window {kernel: 3, stride: 1, pads: [1, 1],

@@ -34,7 +34,7 @@ inline std::string InQuotes(const std::string& name) { return "'" + name + "'"; 
 // The "x-..." keys of a map with their text.
 std::map<std::string, std::string> ReadAnnotations(const base::YamlNode& node);
 
-// The data type named here, or `otherwise` if there is none.
+// The data type that the node names, or `otherwise` if it names none.
 base::DataType ReadType(const base::YamlNode& node, base::DataType otherwise);
 
 // A list of extents, each from 1 to 2^56, whose product is at most 2^56.

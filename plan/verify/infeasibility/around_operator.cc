@@ -22,12 +22,12 @@
 //
 // Each pair of sets of operators is one subgraph if v is in the second and not in the first.
 //
-// Where feature maps are at home in the tile memory, few pairs are left. What is whole between two
-// subgraphs must fit, which rules out most sets, and so must all that enters and leaves a subgraph
-// of several tiles. The others pass large maps from operator to operator in tiles; these need many
-// rows of other maps at once, or some operator needs a whole map. An example is a map that is
-// pooled to weights with which it is then multiplied: it is whole for the pool, and must stay until
-// the product, in a subgraph with both or between subgraphs.
+// Where feature maps are at home in the tile memory, few pairs are left. The whole tensors between
+// two subgraphs must fit, which rules out most sets, and so must all tensors that enter and leave a
+// subgraph of several tiles. In the other pairs, large maps pass from operator to operator in
+// tiles. These tiles need many rows of other maps at once, or some operator needs a whole map. An
+// example is a map that is pooled to weights with which it is then multiplied. It is whole for the
+// pool, and must stay until the product, in a subgraph with both operators or between subgraphs.
 //
 // Why this is sound. The sets are those of all orders (progress.h), and the need of each pair is a
 // lower bound for every order, tile and policy (subgraph_need.h). A plan runs each operator once,
@@ -43,7 +43,7 @@ namespace {
 constexpr size_t kMostSets = 4'000;
 constexpr int64_t kMostOperatorsOfSets = 2'000'000;
 
-// All of the operands and results, as features.
+// The bytes of the whole operands and results, as features.
 int64_t WholeOperands(const Plan& plan, const graph::Operator& op) {
   std::set<int> tensors(op.inputs.begin(), op.inputs.end());
   tensors.insert(op.outputs.begin(), op.outputs.end());
@@ -102,7 +102,7 @@ class Surroundings {
     });
   }
 
-  // The moments that have room, and the least need of the others.
+  // Finds the moments that have room, and the least need of the others.
   bool FindMoments() {
     const size_t operators = plan_.network.operators.size();
     const size_t most = std::min(
@@ -120,8 +120,8 @@ class Surroundings {
     return true;
   }
 
-  // The least need of all subgraphs with the operator; nullopt if one may have room. Small ones
-  // come first.
+  // The least need of all subgraphs with the operator; nullopt if one may have room. Small
+  // subgraphs are examined first.
   std::optional<Need> LeastAround(int op) {
     Need least{base::kMaxTotal, -1, -1};
     for (auto before = moments_.rbegin(); before != moments_.rend(); ++before) {
@@ -139,7 +139,8 @@ class Surroundings {
 
   bool IsSpent() const { return needs_.Work() > most_work_ || stop_.Requested(); }
 
-  // None of the operators of this subgraph shows that there is no plan.
+  // Records that a subgraph may have room, so that none of its operators shows that there is no
+  // plan.
   void NoteRoom(const Progress& before, const Progress& after) {
     for (size_t op = 0; op < may_have_room_.size(); ++op) {
       if (after.done[op] && !before.done[op]) may_have_room_[op] = true;

@@ -17,8 +17,8 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
-// The arguments that need no order, no cut and no tile: what lies at home, what one operator needs
-// in any subgraph, the least work and traffic, and the subgraphs around one operator.
+// The arguments that need no order, no cut and no tile: the contents of homes, the need of one
+// operator in any subgraph, the least work and traffic, and the subgraphs around one operator.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
@@ -45,7 +45,7 @@ bool IsSurelyNeeded(const graph::Graph& network, const std::vector<Users>& users
 }  // namespace
 
 // When the program begins, the homes hold constants, states and network inputs; when it ends,
-// constants, states and network outputs. What they hold in between depends on the partition.
+// constants, states and network outputs. Their contents in between depend on the partition.
 namespace {
 
 constexpr std::array<std::string_view, 3> kContents = {"constants and states",
@@ -77,8 +77,9 @@ int64_t LoadOf(const std::vector<HomeStay>& stays) {
   return load;
 }
 
-// No placement of these is lower. Each but the highest one ends at or below a multiple of what
-// divides all of their alignments, where the next one begins.
+// A lower bound of the peak of every placement of these tensors. Let d be the greatest common
+// divisor of their alignments. Each tensor begins at a multiple of d, so each tensor except the
+// highest one occupies a multiple of d.
 int64_t LeastPeakOf(const std::vector<HomeStay>& stays, int64_t alignment_of_memory) {
   int64_t divisor = 0;
   for (const HomeStay& stay : stays)

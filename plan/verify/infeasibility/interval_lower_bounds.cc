@@ -38,9 +38,9 @@
 // begins. If there is one tile, a whole buffer lives from its maker to its last reader. The smaller
 // of the two sums is used.
 //
-// Of operands that may share one place the larger counts. An operand that may stay in its home,
-// come in K slices, or is a state in the tile memory or its next value counts as 0. Constants count
-// with the minimum over all policies.
+// Of operands that may share one place, the larger counts. An operand counts as 0 if it may stay in
+// its home, if it may arrive in K slices, or if it is a state in the tile memory or the next value
+// of one. Constants count with the minimum over all policies.
 //
 // *Everywhere.* Without an order, only one index of an operator's own result is certain to be
 // needed, and that index is unknown. Along each axis the minimum over all indices counts. Where a
@@ -82,7 +82,7 @@ class MemoryLowerBounds {
     return Plus(bytes, ConstantsHere());
   }
 
-  // For a tile in the middle of the output.
+  // The bound for a tile in the middle of the output.
   int64_t OfTile(graph::Interval interval, const std::vector<int64_t>& tile,
                  bool keeps_rows) const {
     const graph::Shape& output = ShapeOf(TiledOf(interval));
@@ -99,7 +99,8 @@ class MemoryLowerBounds {
     return Plus(LeastFor(interval, box, tiles), ConstantsHere());
   }
 
-  // In any order and subgraph, when the element in the middle of this box of the result is made.
+  // The bound in any order and subgraph, when the element in the middle of this box of the result
+  // is made.
   int64_t OfMiddle(int op, Box box) const {
     const graph::Operator& facts = At(op);
     for (graph::ops::Extent& extent : box) {
@@ -121,7 +122,7 @@ class MemoryLowerBounds {
     return Plus(OperandBytes(op, {op, op}, extents_of, true), ConstantsHere());
   }
 
-  // In any order and subgraph.
+  // The bound in any order and subgraph.
   int64_t OfOperator(int op) const {
     const graph::Operator& facts = At(op);
     const graph::Shape& output = ShapeOf(facts.outputs.front());
@@ -205,8 +206,8 @@ class MemoryLowerBounds {
     return others;
   }
 
-  // Those that live while the operator runs, for some tile: whole ones and, if no rows are kept,
-  // tiles that a previous operator has made and a later one reads.
+  // The bytes of the others that live while the operator runs, for some tile: whole buffers and, if
+  // no rows are kept, tiles that a previous operator has made and a later one reads.
   int64_t OthersBytes(int op, graph::Interval interval, const std::vector<Other>& others,
                       Tiles tiles) const {
     int64_t bytes = 0;

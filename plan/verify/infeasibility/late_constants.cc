@@ -10,20 +10,21 @@
 
 // If v needs every element of the boxes of some operators (*before*), then their last element x is
 // made at the earliest when the engines have run all of them. All that depends on x is made later.
-// If that is a convolution of one group, or a product with a matrix, it takes all its constants,
-// since x affects some pixel or row, and every channel or column there. Those of its constants that
-// are not in the tile memory at this time are still to be loaded, or read in their home:
+// A convolution of one group, or a product with a matrix, that depends on x uses all its constants
+// after that time, because x affects every channel of some pixel, or every column of some row.
+// Those of its constants that are not in the tile memory by then must still be loaded, or read in
+// their home:
 //
 //     before ----> v ----> d              latency >= time(before)
 //        '------------------^                        + (constants of v, d - capacity) / rate
 //
-// The walk over the operators in front of v marks the tensors of which v needs every element. The
-// walk over those behind v marks the tensors of which some element depends on x.
+// The walk over the operators before v marks the tensors of which v needs every element. The walk
+// over those after v marks the tensors of which some element depends on x.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
-// Whether the results that depend on one element of an operand take all constants of the operator,
-// because they have all channels, or all rows or columns of a product.
+// Whether the results that depend on one element of an operand use all constants of the operator,
+// because they include all channels, or all rows or columns of a product.
 bool TakesAllConstants(const graph::Graph& network, const graph::Operator& op) {
   if (op.weights.empty()) return false;
   if (op.kind == base::OperatorKind::kConv) return op.groups <= 1;

@@ -18,7 +18,8 @@ int64_t LatencyWithLateConstants(const Plan& plan, const Boxes& needed,
                                  const std::vector<Boxes>& reads,
                                  const std::vector<int64_t>& cycles);
 
-// Bytes of a constant without the tables that are stored with it: K slices come without them.
+// The bytes of a constant without the table that is stored with it, because K slices are loaded
+// without tables.
 int64_t BytesWithoutTable(const graph::Tensor& constant);
 
 }  // namespace tessera::plan::verify::infeasibility

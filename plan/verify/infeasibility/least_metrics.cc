@@ -15,12 +15,13 @@
 
 // The least work, traffic and time of all plans. Every plan makes the box of each tensor that
 // surely reaches an output (FindNeeded). So an operator takes at least the time of its arithmetic
-// for that box. It takes at least the time in which the port of the tile memory moves that box and
-// what it reads for it, except operands and results that engines may access in their home.
+// for that box. It also takes at least the time in which the port of the tile memory moves that box
+// and the operands that it needs, except operands and results that engines may access in their
+// home.
 //
-// Each operator runs in one subgraph, so the same holds for a subgraph and its operators. Besides,
-// a subgraph fetches what its operators read of tensors that are made before it, and stores what
-// operators behind it read of its results, unless the tensor is kept:
+// Each operator runs in one subgraph, so the same holds for a subgraph and its operators. A
+// subgraph also fetches the parts that its operators read of tensors made before it, and stores the
+// parts of its results that operators after it read, unless the tensor is kept:
 //
 //     fetched, if not kept --> [ a --> b --> c ] --> stored, if not kept
 //                                constants, each once
@@ -31,10 +32,10 @@ namespace {
 using base::TensorRole;
 
 // A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of that box of
-// its result, because boxes that cover a box have at least as many steps of the unrolled loops,
-// those that fold included (docs/program.md 14.2.13), and the start of one tile, if nothing hides
-// it. Tiles may split groups, and may run parts of several groups together, so of groups only the
-// work counts.
+// its result, and the start of one tile if nothing hides it. It holds because boxes that cover a
+// box have at least as many steps of the unrolled loops, including those that fold (docs/program.md
+// 14.2.13). Tiles may split groups, and may run parts of several groups together, so only the work
+// of groups counts.
 int64_t ModelledCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box,
                          int64_t macs) {
   graph::Shape made;
@@ -68,9 +69,9 @@ int64_t ModelledCyclesOf(const Plan& plan, const graph::Operator& op, const Box&
                                           throughput->cycles_per_step));
 }
 
-// The same where tiles were measured. Let r <= 1 be the least ratio of measured to modelled cycles
-// over those tiles. Every tile takes at least r times its modelled cycles, so all of them together
-// take at least r times the bound.
+// The same for operators with measured tiles. Let r <= 1 be the least ratio of measured to modelled
+// cycles over those tiles. Every tile takes at least r times its modelled cycles, so all of them
+// together take at least r times the bound.
 int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box, int64_t macs) {
   const int64_t modelled = ModelledCyclesOf(plan, op, box, macs);
   const hw_profiles::Engine* engine = EngineOf(plan, op);
@@ -79,7 +80,7 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
   for (const graph::MeasuredTile& tile : op.measured) {
     if (tile.engine != engine->name) continue;
     const Arithmetic model = ArithmeticOf(plan, op, tile.tile, std::nullopt);
-    // The start may be hidden, so what is behind it counts alone and with it.
+    // The start may be hidden, so the cycles after it count alone and together with it.
     const int64_t behind = tile.cycles - std::min(model.start, tile.cycles);
     const auto ratio_of = [](int64_t measured, int64_t whole) {
       return measured >= whole ? 1 : static_cast<double>(measured) / static_cast<double>(whole);

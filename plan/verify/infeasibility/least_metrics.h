@@ -14,12 +14,12 @@
 namespace tessera::plan::verify::infeasibility {
 
 // The minimum work and traffic of all plans, over all orders, cuts, tiles and policies. Each
-// operator computes what surely reaches an output of the network at least once, each
+// operator computes at least once the elements that surely reach an output of the network, each
 // constant is read at least once, and each output of the network is written. `plan` states network
 // and profile.
 Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users);
 
-// The minimum work of one operator in every plan, and by operand what it surely reads.
+// The minimum work of one operator in every plan, and for each operand a box that it surely reads.
 struct LeastOfOperator {
   int64_t macs = 0;
   int64_t cycles = 0;
@@ -35,8 +35,9 @@ class LeastOfIntervals {
   // this object.
   LeastOfIntervals(const Plan& plan, const std::vector<Users>& users);
 
-  // That of the interval as one subgraph. `kept`: the boundary tensors that stay in the tile
-  // memory, ascending. Cost: the tensors that its operators use, times their readers.
+  // Returns the minimum work and traffic of the interval as one subgraph. `kept`: the boundary
+  // tensors that stay in the tile memory, ascending. Cost: the tensors that its operators use,
+  // times their readers.
   Metrics Of(graph::Interval interval, std::span<const int> kept) const;
 
  private:

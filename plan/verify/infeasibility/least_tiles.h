@@ -21,7 +21,7 @@ class LeastTiles {
   // The plan must outlive it. Cost: MayCut for each axis.
   LeastTiles(const Plan& plan, const std::vector<Users>& users, graph::Interval interval);
 
-  // Whether some axis may be cut, and whether this one may.
+  // AreSeveral: whether some axis may be cut. Cuts: whether this axis may be cut.
   bool AreSeveral() const;
   bool Cuts(size_t axis) const { return units_[axis] > 0; }
 
@@ -43,7 +43,7 @@ class LeastTiles {
 
   const Plan& plan_;
   Box output_;
-  std::vector<int64_t> units_;  // by axis of the output the unit of its cuts, 0 without cuts
+  std::vector<int64_t> units_;  // by axis of the output: the unit of its cuts; 0 if it is not cut
 };
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -11,7 +11,7 @@
 #include "tessera/plan/verify/tiles.h"
 
 // Sizes of tile buffers follow from the tiles and the halo alone, and so do the operators between
-// which each buffer must live. So one walk over the tiles gives a bound for all policies for
+// which each buffer must live. So one walk over the tiles results in a bound for all policies for
 // weights and for in-place results:
 //
 //     operator     0   1   2   3
@@ -20,8 +20,9 @@
 //     b                ########             made by 1, read by 2
 //     rolling buffer of c    ################         a rolling buffer lives throughout
 //
-// An operand and a result of an operator may share one place, so if that is possible only the
-// larger counts. Constants, scratch and data that is copied between tiles are left out.
+// If an operand and a result of an operator may share one place, only the larger counts. Constants
+// count with their minimum over the policies (LeastConstants). Scratch and data that is copied
+// between tiles are left out.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
@@ -60,7 +61,7 @@ class ShapeLoad {
 
   bool Overlaps() const { return IsDoubleBuffered(plan_, subgraph_); }
 
-  // Whether some tile has one before it and one behind it in the program's steps, so that all
+  // Whether some tile has a tile before it and a tile after it in the program's steps, so that all
   // buffers that live from tile to tile are alive.
   bool HasMiddle() const { return subgraph_.tiles > (Overlaps() ? 2 : 1); }
 
@@ -150,8 +151,8 @@ bool MaySharePlace(const hw_profiles::Profile& profile, const graph::Operator& o
   return !op.in_place.empty() || std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
 }
 
-// While an operator works with one slice of its weights, the next one arrives, if transfers
-// overlap.
+// If transfers overlap, the next slice of the weights arrives while the operator uses one slice, so
+// two slots count.
 int64_t LeastConstants(const Plan& plan, const std::vector<Users>& users, int op, bool overlaps) {
   const graph::Operator& facts = plan.network.operators[static_cast<size_t>(op)];
   std::optional<int64_t> least;

@@ -9,9 +9,9 @@
 
 #include "tessera/plan/verify/cost_terms.h"
 
-// From the outputs of the network back to its inputs: if all of a box is needed, so is what the
-// operator reads for it. A box with gaps is no such box; the conditions under which operators read
-// without gaps come first.
+// Walks from the outputs of the network back to its inputs. If all of a box is needed, so are all
+// elements that the operator reads for it. The elements must form a box without gaps, so the
+// conditions for reads without gaps come first.
 namespace tessera::plan::verify::infeasibility {
 
 namespace {
@@ -29,8 +29,8 @@ bool CopiesEachOnce(const graph::Graph& network, const graph::Operator& op) {
   return std::set<int64_t>(indices.begin(), indices.end()).size() == indices.size();
 }
 
-// Whether adjacent results lie at most one element of the operand apart, along each axis, so that
-// no element between them is left out.
+// Whether adjacent results read elements at most one apart along each axis, so that no element
+// between them is left out.
 bool Upsamples(const graph::Graph& network, const graph::Operator& op) {
   if (op.kind != base::OperatorKind::kResize) return false;
   const graph::Shape& from = network.tensors[static_cast<size_t>(op.inputs.front())].shape;
@@ -41,8 +41,8 @@ bool Upsamples(const graph::Graph& network, const graph::Operator& op) {
                      [](const base::Ratio& scale) { return scale.numerator >= scale.denominator; });
 }
 
-// Whether windows at adjacent results, or one tap at adjacent results and the next tap, leave no
-// element between them out.
+// Whether no element is left out between the windows of adjacent results, or between one tap at
+// adjacent results and the next tap.
 bool TapsMeet(const graph::ops::Window& window, const Box& made) {
   for (size_t axis = 0; axis < 2; ++axis) {
     const bool is_dense = window.dilation[axis] == 1 && window.stride[axis] <= window.kernel[axis];
@@ -53,7 +53,7 @@ bool TapsMeet(const graph::ops::Window& window, const Box& made) {
   return true;
 }
 
-// Definitions of reads visit the indices of an axis one by one. Longer axes are left out.
+// Definitions of reads visit the indices of an axis one by one. Axes longer than this are left out.
 constexpr int64_t kLongestAxis = int64_t{1} << 22;
 
 // The elements that a slice reads for a box of its result, and their number.
@@ -63,8 +63,8 @@ struct SliceRead {
   int64_t volume = 0;
 };
 
-// Whether the two have no element in common, because along some axis they end before each other
-// begins, or take other elements in equal steps.
+// Whether the two have no element in common, because along some axis one ends before the other
+// begins, or both have equal steps and different remainders.
 bool AreApart(const SliceRead& a, const SliceRead& b) {
   for (size_t axis = 0; axis < a.hull.size(); ++axis) {
     if (a.hull[axis].end <= b.hull[axis].begin || b.hull[axis].end <= a.hull[axis].begin)
@@ -77,7 +77,8 @@ bool AreApart(const SliceRead& a, const SliceRead& b) {
   return false;
 }
 
-// The hull of slices of one tensor if they have no common elements, and as many as the hull.
+// The hull of slices of one tensor, if they have no common elements and together as many elements
+// as the hull.
 std::optional<Box> HullOfSlices(const std::vector<SliceRead>& reads) {
   if (reads.empty()) return std::nullopt;
   Box hull = reads.front().hull;

@@ -24,7 +24,7 @@ Boxes FindNeeded(const graph::Graph& network, const std::vector<Users>& users);
 std::optional<Box> ReadWithoutGaps(const graph::Graph& network, const graph::Operator& op,
                                    size_t operand, const Box& made);
 
-// The hull of two boxes if it holds no element besides theirs; otherwise the larger one.
+// The hull of two boxes if it contains no other elements than theirs; otherwise the larger box.
 Box Joined(const Box& a, const Box& b);
 
 }  // namespace tessera::plan::verify::infeasibility

@@ -9,9 +9,9 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/partition_paths.h"
 
-// The arcs through which paths lead (partition_paths.cc): the intervals that their lower bounds of
-// memory leave open, each with the sets of boundary tensors that it may keep. Limits leave those
-// arcs that are on some path of which the least sums keep them:
+// The arcs of the paths (partition_paths.cc): the intervals that their lower bounds of memory do
+// not exclude, each with the sets of boundary tensors that it may keep. Limits exclude an arc if
+// its least sums, added to those from the start to it and from it to the end, exceed a limit:
 //
 //     start --- least --> [ arc: least ] --- least --> end      is the sum within the limits?
 namespace tessera::plan::verify::infeasibility {
@@ -72,8 +72,8 @@ bool Passage::IsOpen(graph::Interval interval) {
   return floor->second <= room_;
 }
 
-// Limits of sums need the configurations of nearly every remaining interval, so if there are too
-// many, nothing is started.
+// Limits of sums require the configurations of nearly every remaining interval, so nothing is
+// started if there are too many.
 bool Passage::BuildArcs() {
   std::vector<CutState> next = {{0, {}}};
   while (!next.empty()) {
@@ -96,7 +96,8 @@ bool Passage::BuildArcs() {
   return work <= shared_.work || GiveUp(kTooMuch);
 }
 
-// From both ends the least of each sum to each state; an arc between them adds its own.
+// Finds the least of each sum from both ends to each state. An arc adds its own least sums to those
+// of its two states.
 void Passage::DropArcsBeyondLimits() {
   const auto lower = [](std::map<CutState, Sums>& least, const CutState& state, const Sums& sums) {
     const auto [known, is_new] = least.try_emplace(state, sums);

@@ -18,7 +18,7 @@
 //              is one that no other arc leads to or from
 //     least    an interval has a least work and traffic under every tile and policy
 //              (least_metrics.cc); an arc of which every path then exceeds a limit is removed
-//     configs  an arc without a tile configuration, each derived anew, is removed. They are found
+//     configs  an arc without a tile configuration, all derived again, is removed. They are found
 //              for one arc of a remaining path at a time, the one with the least work, because
 //              one interval often bars many paths
 //     sums     from cut to cut all sums are carried that no other dominates in every limited
@@ -129,7 +129,7 @@ bool Passage::AddLabel(std::vector<Label>& labels, const Label& label) const {
   return true;
 }
 
-// A remaining path. An arc with unknown configurations adds the least that they may have.
+// Finds a remaining path. An arc with unknown configurations adds their least sums.
 std::optional<Passage::Path> Passage::FindPath() {
   std::map<CutState, std::vector<Label>> labels;
   labels[{0, {}}].push_back({});

@@ -23,7 +23,7 @@ namespace tessera::plan::verify::infeasibility {
 inline constexpr auto kTooMuch =
     "there are more tiles and policies than an independent check tries";
 
-// A tile configuration, and the knowledge about its placement.
+// A tile configuration, and whether a placement of it is possible.
 struct TestedConfig {
   enum class Placing : uint8_t { kOpen, kPossible, kImpossible };
   SubgraphConfig config;
@@ -52,12 +52,12 @@ class Passage {
   Passage(const Plan& question, std::span<const int> order, int64_t room, Shared& shared,
           Placements& placements, const base::Stop& stop);
 
-  // Whether it is proven that no path leads through. If not, Gap states what is not proven.
+  // Whether it is proven that the order has no path. If not, Gap states what is not proven.
   bool IsBarred();
   const std::string& Gap() const { return gap_; }
 
  private:
-  // A cut, and the tensors made before it that are kept for operators behind it.
+  // A cut, and the tensors made before it that are kept for operators after it.
   struct CutState {
     int cut = 0;
     std::vector<int> kept;
@@ -83,7 +83,7 @@ class Passage {
     int64_t work = 0;  // to find the unknown tile configurations of the arcs on the path
   };
 
-  // and which of the arc's configurations, kUnknown if they are not known
+  // arcs with the index of a configuration; kUnknown if the configurations are not known
   using Path = std::vector<std::pair<const Arc*, size_t>>;
   static constexpr size_t kUnknown = static_cast<size_t>(-1);
 
@@ -117,12 +117,12 @@ class Passage {
   SubgraphConfigs finder_;
   LeastOfIntervals least_of_;
   const SumLimits limits_;
-  // whether a state has a next value: then the order before an interval matters
+  // whether a state has a next value, so that the order before an interval matters
   bool hands_on_ = false;
   std::map<graph::Interval, bool, bool (*)(const graph::Interval&, const graph::Interval&)> open_;
   std::map<CutState, std::vector<Arc>> arcs_;
-  // from the state to the end, for any and for the known configurations; absent if no path leads
-  // there
+  // least sums from the state to the end, over all and over the known configurations; absent if no
+  // path leads to the end
   std::map<CutState, Sums> least_to_end_;
   std::map<CutState, Sums> known_to_end_;
   int64_t programs_ = 0;

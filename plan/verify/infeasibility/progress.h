@@ -13,16 +13,16 @@
 // The progress of a plan between two of its subgraphs, in any order of the operators.
 namespace tessera::plan::verify::infeasibility {
 
-// By operator; a member comes with all operators that it depends on.
+// By operator, whether it is done. The set contains all operators on which its members depend.
 using Done = std::vector<bool>;
 
-// Which operators depend on which.
+// The dependences between operators.
 class Dependences {
  public:
-  // State imposes no order, so what is found here holds for orders that are impossible too.
+  // State imposes no order, so the results also cover orders that are impossible for a plan.
   Dependences(const graph::Graph& network, const std::vector<Users>& users);
 
-  // Makers of the operands of an operator, ascending.
+  // The makers of the operands of an operator, ascending.
   const std::vector<int>& MakersFor(int op) const { return makers_[static_cast<size_t>(op)]; }
 
   // Whether every order has `first` before `second`.
@@ -38,8 +38,8 @@ class Dependences {
 // A moment between two subgraphs, or before the first or after the last.
 struct Progress {
   Done done;
-  std::vector<int> held;  // tensors that then lie whole in the tile memory, ascending, ...
-  int64_t bytes = 0;      // ... and their bytes
+  std::vector<int> held;  // tensors that lie whole in the tile memory at that moment, ascending
+  int64_t bytes = 0;      // the bytes of these tensors
 };
 
 // The bytes of a tensor as a whole buffer, if it is at home in the tile memory in every subgraph
@@ -47,7 +47,7 @@ struct Progress {
 // which may lie in one place.
 int64_t WholeBytes(const Plan& plan, int tensor);
 
-// Whether a tensor outlives that moment: it is there, and is wanted later.
+// Whether a tensor outlives that moment: it exists, and is needed later.
 bool IsHeldAt(const Plan& plan, const std::vector<Users>& users, int tensor, const Done& done);
 
 Progress ProgressAt(const Plan& plan, const std::vector<Users>& users, Done done);

@@ -114,8 +114,7 @@ std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& networ
 
 // A plan is an order of the operators, a path through its cuts, and for each interval on that path
 // a tile, policies, and the tensors that are kept around it. So there is no plan if some argument
-// excludes every plan (FindImpossible), or if in every order no path leads through
-// (partition_paths.h).
+// excludes every plan (FindImpossible), or if no order has a path (partition_paths.h).
 namespace {
 
 using problem::Bytes;
@@ -131,7 +130,7 @@ Bytes RoomOf(const Plan& question) {
   return std::max<Bytes>(0, static_cast<Bytes>(std::floor(peak->second)));
 }
 
-// The bytes of it that buffers may fill.
+// The bytes of RoomOf that buffers may fill.
 Bytes FreeRoomOf(const Plan& question) {
   const problem::Memory memory = TileMemory(question.profile);
   return std::min(RoomOf(question), FreeBytes(memory, memory.capacity));

@@ -59,15 +59,14 @@ struct Effort {
 };
 
 // Decides whether the network of `question` has no plan on its profile that satisfies the limits of
-// its objective and its constraints. Of the question these are used: network, profile,
+// its objective and its constraints. Uses these parts of the question: network, profile,
 // objective.limits, constraints, and of `run` searches_order, keeps_boundaries, prefetches and
-// off_chip.
-// Operators are in the order of the file. Never throws.
+// off_chip. Operators are in the order of the file. Never throws.
 RefutationResult Judge(const Plan& question, const FindProof& find_proof, const base::Stop& stop,
                        const Effort& effort = {});
 
-// The arguments of Judge that take time linear in the network and prove no placement; empty if none
-// of them holds. Never throws.
+// Tries only the arguments of Judge that take time linear in the network and need no proofs about
+// placements. Returns the first that holds; empty if none does. Never throws.
 std::string FindQuickArgument(const Plan& question);
 
 // Problems for which proofs were requested, and the proofs that the checker accepted.
@@ -92,9 +91,9 @@ class Placements {
   std::vector<PlacementProof> proofs_;
 };
 
-// All orders of the operators in which each comes behind those that make its operands, with the
-// order of the file first. nullopt if there are more than `most`. State imposes no order here, so
-// some of these orders may be impossible for a plan.
+// All orders of the operators in which each comes after the makers of its operands, with the order
+// of the file first. nullopt if there are more than `most`. State imposes no order here, so some of
+// these orders may be impossible for a plan.
 std::optional<std::vector<std::vector<int>>> OrdersOf(const graph::Graph& network, size_t most);
 
 // The content of refutation.json: the question, and in words why it has no plan
@@ -105,8 +104,8 @@ std::string WriteRefutation(const Plan& question, const Refutation& refutation);
 // The content of such a document.
 struct Document {
   Plan question;           // those parts of a Plan that Judge uses
-  Refutation stated;       // except for its proofs...
-  int64_t placements = 0;  // ... which are counted
+  Refutation stated;       // except for its proofs
+  int64_t placements = 0;  // the number of these proofs
 };
 
 // `file` is used in messages only.

@@ -16,9 +16,9 @@
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/tiles.h"
 
-// The idea. A tensor at home in the tile memory is whole while it crosses the begin or the end of a
-// subgraph. So those that enter the subgraph and those that leave it add up, and what is left must
-// hold the tiles of the tensors between:
+// The idea. A tensor at home in the tile memory is whole while it crosses the beginning or the end
+// of a subgraph. So the sizes of tensors that enter the subgraph and of those that leave it add up,
+// and the remaining bytes must hold the tiles of the tensors between:
 //
 //     enters     ###############################            whole, until its last reader has run
 //     tiles             ###  ###  ##                        at the step of one operator
@@ -31,28 +31,29 @@
 //
 // - *One tile.* Each operator makes all that is needed of its result in one step.
 // - *Two tiles, double-buffered*, which run without a loop. Along the one axis that is cut, the
-//   first has half of the output at least. In its pass, all that enters is still needed for the
-//   second; in the pass of the second, all that leaves has been begun in the first.
-// - *More tiles, or a loop over tiles.* There is a pass in which all that enters and all that
-//   leaves is there. Tile buffers are as large as the largest tile needs. So they hold what the
-//   tile needs that contains any one element: the one in the middle, or along rows the first. Along
-//   an axis with a granularity tiles consist of its units, so the tile contains the unit around the
-//   element. If rows are kept, the first tile of a strip has found none: it makes all that it
-//   needs, and no buffer for its rows is smaller.
+//   first has half of the output at least. In the pass of the first tile, all tensors that enter
+//   are still needed for the second. In the pass of the second tile, all tensors that leave have
+//   been begun in the first.
+// - *More tiles, or a loop over tiles.* There is a pass in which all tensors that enter and all
+//   that leave are present. Tile buffers are as large as the largest tile needs, so they can hold
+//   the needs of the tile that contains any chosen element: the one in the middle or, along rows,
+//   the first. Along an axis with a granularity tiles consist of its units, so the tile contains
+//   the unit around the element. If rows are kept, the first tile of a strip finds none: it makes
+//   all rows that it needs, and no buffer for its rows is smaller.
 //
-// Why this holds in every order. At an operator's step live the buffers of its operands and results
-// and those of tensors that an operator before it has made and one behind it reads; before and
-// behind are meant in every order. Needs of a tile follow from readers to makers, not from the
-// order.
+// Why this holds in every order. At an operator's step, the buffers of its operands and results
+// live, and those of tensors that an operator before it has made and an operator after it reads.
+// Here, before and after mean before and after in every order. Needs of a tile follow from readers
+// to makers, not from the order.
 //
 // Reductions of the need. A result may be in the place of one operand: the smaller one of the
 // largest such pair does not count. Two whole buffers are no such pair if there are several tiles
 // and other operators, because they then share more than the operator's step. A tensor that engines
-// access in its home, a factor that comes in K slices, and states in the tile memory count as
-// nothing. The host works alone, in one tile, and needs no tile buffers. Constants count with the
-// least over all policies. Whatever else a plan holds (kept tensors, lines, second buffers,
-// scratch, slices, pads) only adds to the sum. An operator runs in one subgraph only; recomputing
-// for several tiles is inside of it.
+// access in its home, a factor that arrives in K slices, and states in the tile memory count as 0.
+// The host works alone, in one tile, and needs no tile buffers. Constants count with the least over
+// all policies. All other buffers of a plan (kept tensors, lines, second buffers, scratch, slices,
+// pads) only add to the sum. An operator runs in only one subgraph; recomputation for several tiles
+// is inside it.
 //
 // Cost: operators times tensors of the subgraph, for each tile and each possible last operator.
 namespace tessera::plan::verify::infeasibility {
@@ -209,7 +210,7 @@ class OrderedSubgraph {
     return need;
   }
 
-  // The most that an operator needs if some tile contains this part of the output.
+  // The maximum need of an operator if some tile contains this part of the output.
   Need MostFor(const Box& box, Cut cut) {
     const Tile tile = SingleTile(plan_.network, users_, subgraph_, box);
     std::vector<int64_t> bytes;  // by part, of its tile buffer
@@ -237,7 +238,7 @@ class OrderedSubgraph {
     return BytesAs(facts, part.held.role, ExtentsOf(need));
   }
 
-  // At the operator's step, in the pass with most of the whole buffers.
+  // The need at the operator's step, in the pass with most bytes of whole buffers.
   Need NeedAt(int op, const std::vector<int64_t>& tiles, Cut cut) const {
     int64_t here = 0;     // in every pass
     int64_t entered = 0;  // whole, in the first pass
@@ -274,8 +275,8 @@ class OrderedSubgraph {
     return part.maker == op || IsIn(part.readers, op);
   }
 
-  // Whether a tile of it is there in every order, made by an operator before and read by one
-  // behind.
+  // Whether in every order a tile of the part lives at the operator's step, because an operator
+  // before it makes the part and one after it reads it.
   bool IsBetween(const Part& part, int op) const {
     return part.held.role != base::TensorRole::kState && part.maker >= 0 &&
            Precedes(part.maker, op) &&
@@ -283,7 +284,7 @@ class OrderedSubgraph {
                        [&](int reader) { return Precedes(op, reader); });
   }
 
-  // The most bytes that results may share with operands.
+  // The maximum bytes that results may share with operands.
   int64_t InPlace(int op, const std::vector<int64_t>& tiles, Cut cut) const {
     if (!MaySharePlace(plan_.profile, At(op))) return 0;
     const bool is_alone = subgraph_.interval.first == subgraph_.interval.last;
@@ -312,7 +313,7 @@ class OrderedSubgraph {
     return LeastConstants(plan_, users_, op, overlaps);
   }
 
-  // Whether the one operator of the subgraph may take its operands in K slices.
+  // Whether the only operator of the subgraph may read its operands in K slices.
   bool MayBeSplitK() const {
     return subgraph_.interval.first == subgraph_.interval.last &&
            std::count(plan_.profile.tiling.weights.begin(), plan_.profile.tiling.weights.end(),

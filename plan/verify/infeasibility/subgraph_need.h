@@ -27,11 +27,11 @@ class SubgraphNeeds {
   // this object.
   SubgraphNeeds(const Plan& plan, const std::vector<Users>& users, const Dependences& dependences);
 
-  // A lower bound for the subgraph of the operators that are done after it and not before it: under
-  // every tile, policy and set of kept tensors. More than any memory has if there can be no such
-  // subgraph. The bound is the best that is known if it is at most `enough`, and may be any that
-  // exceeds it; the operator `around` is examined first. Cost: for each operator that may be its
-  // last one, a few tiles.
+  // A lower bound for the subgraph of the operators that are in `after` and not in `before`, under
+  // every tile, policy and set of kept tensors. The result exceeds every memory if no such subgraph
+  // can exist. It is the best known bound if that is at most `enough`; otherwise it may be any
+  // known bound above `enough`. The operator `around` is examined first. Cost: for each operator
+  // that may be its last one, a few tiles.
   Need Of(const Progress& before, const Progress& after, int around, int64_t enough);
 
   // Operators visited so far, times tensors.
@@ -43,8 +43,8 @@ class SubgraphNeeds {
 
   const Plan& plan_;
   const Dependences& dependences_;
-  Plan ordered_;            // its network and profile, with the operators in ...
-  std::vector<int> order_;  // ... this order
+  Plan ordered_;            // the plan's network and profile, with the operators in `order_`
+  std::vector<int> order_;  // the current order of the operators
   std::vector<Users> users_;
   int64_t constants_ = 0;  // at home in the tile memory
   int64_t work_ = 0;

@@ -18,15 +18,15 @@ namespace tessera::plan::verify::infeasibility {
 // differ in it.
 using Sums = std::array<double, kSummedMetrics.size() + kRatioMetrics.size()>;
 
-// The limit of each of them; 0 for an excess. A ratio has none if some work is unknown: the latency
-// is then a lower bound, and the ratio may be less than it seems.
+// The limit of each sum; 0 for an excess. A ratio has no limit if some work is unknown, because the
+// latency is then a lower bound, and the ratio may be less than computed.
 using SumLimits = std::array<std::optional<double>, std::tuple_size_v<Sums>>;
 SumLimits LimitsOfSums(const Plan& question);
 
-// Those of a subgraph with these metrics.
+// The sums of a subgraph with these metrics.
 Sums SumsOf(const Metrics& metrics, const Plan& question);
 
-// Lower bounds of those of subgraphs whose metrics are at least these.
+// Lower bounds of the sums of subgraphs whose metrics are at least these.
 Sums LeastSums(const Metrics& least, const Plan& question);
 
 Sums Added(Sums a, const Sums& b);
@@ -34,11 +34,12 @@ Sums Added(Sums a, const Sums& b);
 // Whether the number is that of an excess.
 constexpr bool IsExcess(size_t sum) { return sum >= kSummedMetrics.size(); }
 
-// Whether no limit is exceeded. What follows may make up for the excess of a part.
+// Whether no limit is exceeded. The excesses of a part do not count, because later subgraphs may
+// compensate them.
 enum class SumOf : uint8_t { kPart, kWhole };
 bool AreWithin(const SumLimits& limits, const Sums& sums, SumOf what);
 
-// Whether `a` is at most as high as `b` where there is a limit.
+// Whether each sum of `a` that has a limit is at most that of `b`.
 bool AreAsLow(const SumLimits& limits, const Sums& a, const Sums& b);
 
 // Whether all operators state their work.

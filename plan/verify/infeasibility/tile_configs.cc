@@ -20,10 +20,10 @@
 #include "tessera/problem/files/problem_files.h"
 
 // A tile configuration is derived as part of a program of the whole network: the operators before
-// the interval are one subgraph of one tile, and so are the operators behind it. These two need not
+// the interval are one subgraph of one tile, and so are the operators after it. These two need not
 // be feasible. While the subgraph runs, the program is the same for any choice of them:
 //
-//     [ operators before ] [ the interval, so configured ] [ operators behind ]
+//     [ operators before ] [ the interval, so configured ] [ operators after ]
 //                          '-------- these steps --------'
 //
 // So each placement of a plan with this subgraph and these kept tensors contains a placement of the
@@ -70,7 +70,7 @@ SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> orde
   users_ = FindUsers(probe_.network);
 }
 
-// Along each axis the extents that a tile may have.
+// The extents that a tile may have along each axis.
 std::vector<std::vector<int64_t>> SubgraphConfigs::ExtentsOf(graph::Interval interval) const {
   const Subgraph whole = AsOneTile(probe_.network, interval);
   std::vector<std::vector<int64_t>> extents;
@@ -159,7 +159,7 @@ int64_t SubgraphConfigs::WorkOf(graph::Interval interval) const {
   return work;
 }
 
-// Inserts the subgraph between the operators before and behind it. Returns its index.
+// Inserts the subgraph between the operators before and after it. Returns its index.
 size_t SubgraphConfigs::Surround(const Subgraph& subgraph, const std::vector<int>& kept) {
   const auto operators = static_cast<int>(probe_.network.operators.size());
   probe_.kept = kept;
@@ -197,8 +197,8 @@ bool SubgraphConfigs::HomesHold(size_t index) {
   return true;
 }
 
-// One subgraph may exceed the limit of a ratio if others make up for it. Bytes per cycle are less
-// than they seem if some work is unknown.
+// One subgraph may exceed the limit of a ratio if others compensate it. The true bytes per cycle
+// are lower than computed if some work is unknown.
 bool SubgraphConfigs::IsBeyondLimits(const Metrics& metrics) const {
   const bool known = IsWorkKnown(probe_.network);
   return std::any_of(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
@@ -228,7 +228,7 @@ void SubgraphConfigs::Pin(problem::Problem& problem, size_t subgraph) const {
     PinBuffer(problem, fmt::format("s{}/{}", subgraph, id), offset);
 }
 
-// If an address is required of a buffer, the buffer must exist.
+// If a constraint requires an address of a buffer, the buffer must exist.
 bool SubgraphConfigs::HasRequiredBuffers(const problem::Problem& problem, size_t subgraph) const {
   const PlanConstraint* constraint =
       ConstraintOn(probe_, order_, probe_.subgraphs[subgraph].interval);
@@ -301,7 +301,7 @@ std::optional<std::vector<SubgraphConfig>> SubgraphConfigs::Find(graph::Interval
       if (stop_.Requested()) return std::nullopt;
       const auto [room, is_new] = has_room.try_emplace({subgraph.halo, subgraph.serialized}, true);
       const auto serialized = has_room.find({subgraph.halo, true});
-      // Double-buffered tiles load as much at least, in more slots and for longer.
+      // Double-buffered tiles load at least as much, in more slots and for longer.
       if (is_new)
         room->second =
             (serialized == has_room.end() || serialized->second) && HasRoom(subgraph, kept, work);

@@ -39,10 +39,10 @@ class SubgraphConfigs {
   // The number of tile shapes times operators that Find examines.
   int64_t WorkOf(graph::Interval interval) const;
 
-  // The tile configurations of the interval with these boundary tensors kept (ascending) that
-  // nothing refuses: the profile and the validator allow the configuration, each home holds its
-  // contents, no step needs more than the room, and no limit is exceeded. Of configurations with
-  // the same cost and the same Problem one represents all. Subtracts from `work` the tiles times
+  // Finds the tile configurations of the interval with these boundary tensors kept (ascending) that
+  // pass all checks: the profile and the validator allow the configuration, each home has room for
+  // its contents, no step needs more than `room`, and no limit is exceeded. Of configurations with
+  // the same cost and the same Problem, only one is returned. Subtracts from `work` the tiles times
   // operators that it examines. Returns nullopt if `work` would become negative, at the stop, and
   // if one configuration has too many tiles.
   std::optional<std::vector<SubgraphConfig>> Find(graph::Interval interval,

@@ -10,8 +10,9 @@
 #include "tessera/plan/verify/residency.h"
 
 // The idea. In one step, in one mode, the engine of an operator reads an operand from the tile
-// memory and writes the result into it. The operand was written before, the result is read later,
-// each in a mode of its own. If no mode has a bank for each of the two, there is no plan:
+// memory and writes the result into it. The operand was written before and the result is read
+// later, each possibly in another mode. If no mode has a bank for each of the two, there is no
+// plan:
 //
 //     mode       bank0  bank1  bank2
 //     forward    read   read   write     bank0 and bank1 are never written: there is no operand
@@ -22,9 +23,9 @@
 // engines neither read nor write. Such tensors have buffers in the tile memory in every subgraph:
 // operands are written by their maker or by a link, results are read by a user or by a link. With a
 // span of single or contiguous banks every byte of a buffer lies in a bank, and each access needs a
-// mode that allows it to that bank. Under split K sums are added in other steps than the one that
-// writes the result, so nothing is claimed of operands there. Orders, tiles and other policies do
-// not matter. Cost: linear.
+// mode that allows it to that bank. Under split K, sums are added in other steps than the one that
+// writes the result, so nothing is claimed about operands there. Orders, tiles and other policies
+// do not matter. Cost: linear.
 namespace tessera::plan::verify::infeasibility {
 namespace {
 
@@ -42,8 +43,8 @@ bool IsPermittedInSomeMode(const hw_profiles::Memory& memory, size_t bank,
   });
 }
 
-// Whether some bank that begins below `end` lets the engine do this in the mode, and others do the
-// opposite in some mode.
+// Whether some bank that begins below `end` allows the engine this access in the mode, and allows
+// the opposite access in some mode.
 bool HasBank(const hw_profiles::Memory& memory, const problem::Mode& mode, problem::AccessKind kind,
              const std::string& engine, int64_t end) {
   const problem::AccessKind opposite =

@@ -75,7 +75,7 @@ bool BoxSearch::Iterate(Effort& effort) {
   return PlaceBelow(UnboxedOrder(boxing_), top_ - 1, effort);
 }
 
-// By decreasing size, then life.
+// Returns the buffers by decreasing size, then life.
 Order BoxSearch::SizeOrder() const {
   Order order(instance_.size.size());
   std::iota(order.begin(), order.end(), 0);
@@ -87,7 +87,7 @@ Order BoxSearch::SizeOrder() const {
   return order;
 }
 
-// By offset. Without unboxing, by the offset of the outermost box alone.
+// Returns the buffers by offset; without unboxing, by the offset of the outermost box alone.
 Order BoxSearch::UnboxedOrder(const Boxing& boxing) {
   Offsets offsets = OffsetsOf(boxing);
   if (!options_.unboxing) {

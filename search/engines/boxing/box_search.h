@@ -23,9 +23,9 @@ using order_search::Order;
 // The first placement is a first fit by decreasing size, then life. Every later first fit ends as
 // soon as a buffer would not stay below the best top so far. Conflicts are found by time
 // (PlacedBuffers), without an interference graph, so memory grows with the number of buffers only.
-// With calibration, every other boxing has the least legal epsilon: which of both is better depends
-// on the instance, and a search that takes turns is nearly as good as the better one.
-// The same seed gives the same sequence of placements.
+// With calibration, every other boxing uses the least legal epsilon instead of the tuned one: which
+// of the two is better depends on the instance, and a search that alternates is nearly as good as
+// the better one. The same seed gives the same sequence of placements.
 class BoxSearch {
  public:
   // `instance` must not be empty. `known` is a placement, or empty.
@@ -33,8 +33,8 @@ class BoxSearch {
 
   const Instance& Whole() const { return instance_; }
 
-  // One boxing and its placement; the first call makes the first placement instead if there is
-  // none. Returns false after a stop.
+  // Makes one boxing and places it. If there is no placement yet, makes the first placement
+  // instead. Returns false after a stop.
   bool Iterate(Effort& effort);
 
   bool HasPlacement() const { return !best_.empty(); }
@@ -42,7 +42,7 @@ class BoxSearch {
   Bytes Top() const { return top_; }
   int Iterations() const { return iterations_; }
 
-  // Continues from a placement if it is better.
+  // Continues the search from `known` if it is better than the best placement so far.
   void Adopt(Offsets known);
 
  private:
@@ -62,8 +62,8 @@ class BoxSearch {
   int iterations_ = 0;
 };
 
-// The offset of every job of a boxing: the outermost boxes by interval colouring, one height above
-// the other, and the others inside their boxes.
+// Returns the offset of every job of a boxing. Interval colouring places the outermost boxes in
+// rows of one height; all other jobs lie inside their boxes.
 Offsets OffsetsOf(const Boxing& boxing);
 
 }  // namespace tessera::search::engines::boxing

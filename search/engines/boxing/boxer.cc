@@ -44,7 +44,7 @@ class Boxer {
   }
 
  private:
-  // Jobs and the critical points that divide them, of a call of Theorem 2.
+  // The jobs of a call of Theorem 2, and the critical points that divide them.
   struct Division {
     std::vector<int> jobs;
     std::vector<int> points;
@@ -95,7 +95,7 @@ class Boxer {
     return true;
   }
 
-  // A section in which one of the jobs lives.
+  // Draws a section in which one of the jobs lives.
   int DrawPoint(const std::vector<int>& jobs) {
     const auto drawn =
         static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(jobs.size()) - 1));
@@ -103,7 +103,7 @@ class Boxer {
     return static_cast<int>(random_.Uniform(job.first, job.last - 1));
   }
 
-  // The points that the job contains, as a range of indices.
+  // Returns the points that the job contains, as a range of indices.
   std::pair<int, int> PointsIn(const Job& job, const std::vector<int>& points) const {
     const auto begin = std::lower_bound(points.begin(), points.end(), job.first);
     const auto end = std::lower_bound(begin, points.end(), job.last);
@@ -117,7 +117,7 @@ class Boxer {
     });
   }
 
-  // The first of the points [begin, end) that halving all of them meets.
+  // Returns the first of the points [begin, end) that repeated halving of all points meets.
   static int Middlemost(int begin, int end, int count) {
     int low = 0, high = count - 1;
     for (;;) {
@@ -202,7 +202,7 @@ class Boxer {
         std::min(kMostJobs, static_cast<double>(shape.rows) * std::ceil(factor)));
   }
 
-  // A row for each job.
+  // Boxes the jobs in rows, one row for each colour.
   void BoxGroups(const std::vector<int>& jobs, const RowShape& shape) {
     std::vector<int> rows(jobs.size());
     for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
@@ -215,7 +215,7 @@ class Boxer {
     AddBoxes(jobs, rows, shape);
   }
 
-  // Boxes for jobs in rows, as many rows in each as it has.
+  // Adds boxes for jobs in rows; each box takes `shape.rows` rows.
   void AddBoxes(const std::vector<int>& jobs, const std::vector<int>& rows, const RowShape& shape) {
     const auto base = static_cast<int>(jobs_.size());
     for (size_t i = 0; i < jobs.size(); ++i) {

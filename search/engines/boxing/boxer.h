@@ -23,7 +23,8 @@ struct Job {
   Bytes at = 0;
 };
 
-// The buffers of an instance, by their numbers, then perhaps the dummy job, then the boxes.
+// The jobs of a boxing: the buffers of an instance by their numbers, then the dummy job if there is
+// one, then the boxes.
 struct Boxing {
   std::vector<Job> jobs;
   int dummy = -1;
@@ -42,26 +43,26 @@ struct Boxing {
 //     '--------------------'     are in boxes of one height, which interval colouring places.
 //
 // - Theorem 16: small jobs are boxed round by round (schedule.h), then everything.
-// - Corollary 15: heights are rounded up to powers of 1 + error; each class is boxed by itself.
-// - Theorem 2: critical points divide time. Jobs that contain one are boxed by Lemma 1 with those
-//   that contain the same; what Lemma 1 leaves is coloured in rows; jobs between two points are
-//   divided by the ends of the coloured ones. If no point meets a job, one is injected.
+// - Corollary 15: heights are rounded up to powers of 1 + error; each class is boxed separately.
+// - Theorem 2: critical points divide time. The jobs that contain the same point are boxed by Lemma
+//   1. The jobs that Lemma 1 leaves are coloured in rows; their ends divide the jobs between two
+//   points further. If no job contains a point, a point is injected.
 // - Lemma 1: of jobs that contain one point, those that begin first (vertical strips) and those
 //   that end last (horizontal strips) are boxed together in turns, so that a box wastes little at
 //   its ends. The outermost strip of each kind is left unresolved.
 //
-// Free spaces, which the original passes down, are not kept (as in idealloc): rows are coloured
-// where they are needed, and the final placement closes the holes. Ties and injected points are
-// drawn from `random`, so every boxing is another one. Cost: O(n log n) for each level of critical
-// points, of which there are O(log n) on average.
+// Unlike the original, and like idealloc, the algorithm does not keep free spaces: it colours rows
+// where it needs them, and the final placement closes the holes. Ties and injected points are drawn
+// from `random`, so every boxing is different. Cost: O(n log n) for each level of critical points,
+// of which there are O(log n) on average.
 //
-// false after a stop; the boxing is then incomplete.
+// Returns false after a stop; the boxing is then incomplete.
 bool BoxAll(const Instance& instance, const BoxingSchedule& schedule, const BoxingOptions& options,
             base::Random& random, Effort& effort, Boxing& boxing);
 
-// The row of each job, such that jobs of one row do not overlap; as few rows as jobs that live at
-// one section (interval colouring). Lower rows are preferred. `jobs` are sorted by their first
-// section.
+// Returns the row of each job, such that jobs of one row do not overlap. There are no more rows
+// than jobs that live at one section (interval colouring). Lower rows are preferred. Sorts `jobs`
+// by their first section.
 std::vector<int> ColourRows(const std::vector<Job>& all, std::vector<int>& jobs);
 
 }  // namespace tessera::search::engines::boxing

@@ -137,7 +137,7 @@ class BoxingSession final : public allocate::SizedSession {
     result.peak = memories_[0]->Peak();
   }
 
-  // The other memories come first: they only have to fit.
+  // The other memories come first, because they only have to fit.
   bool SearchMemories(Bytes target, Bytes capacity, const problem::Allocation* known,
                       Effort& effort) {
     for (size_t i = memories_.size(); i-- > 0;) {
@@ -159,7 +159,7 @@ class BoxingSession final : public allocate::SizedSession {
   uint64_t seed_;
   BoxingOptions options_;
   size_t strand_ = 0;
-  std::vector<std::optional<MemoryBoxing>> memories_;  // of the sizes last asked for
+  std::vector<std::optional<MemoryBoxing>> memories_;  // for the current sizes
 };
 
 }  // namespace

@@ -11,14 +11,14 @@
 
 namespace tessera::search::engines::boxing {
 
-// Boxing (BoxSearch), asked by name. It proves nothing; where it meets the load, the peak is proven
-// least by that bound. Buffers that never live together, and buffers of one size, are placed at the
-// load at once.
+// The engine "boxing" (BoxSearch), which runs only if it is requested by name. It proves nothing;
+// if a peak equals the load, that bound proves it least. Buffers that never live together, and
+// buffers of one size, are placed at the load immediately.
 //
-// Answers kFeasible or kUnknown; LowerPeak continues the search of the session. Supports and
-// declines what order search does (order_search.h): alignment and several memories, but no fixed
-// offsets, reserved ranges, gaps in lives, relations, or rules, banks, modes and ports that
-// restrict something. Hints are not tried. Budget units are those of order search.
+// Answers kFeasible or kUnknown; LowerPeak continues the search of the session. Supports the same
+// Problems as order search (order_search.h): alignment and several memories, but no fixed offsets,
+// reserved ranges, gaps in lives or relations, and no rules, banks, modes and ports that restrict
+// something. Hints are not tried. Budget units are those of order search.
 class BoxingEngine final : public problem::Engine {
  public:
   explicit BoxingEngine(uint64_t seed = 0, const BoxingOptions& options = {})

@@ -7,7 +7,7 @@
 #include <limits>
 
 // Theorem 16 boxes small jobs round by round until the ratio r of the greatest to the least height
-// is so small that one application to all jobs ends it:
+// is so small that one application to all jobs completes the boxing:
 //
 //     while (log2 r)^2 >= 1 / epsilon:
 //       mu = epsilon / (log2 r)^2,  H = ceil(mu^5 h_max / (log2 r)^2)
@@ -16,8 +16,8 @@
 //
 // A round boxes something only if h_min <= mu H, and the rounded heights fit into H only if mu is
 // at most the golden ratio less one. idealloc derives the range of epsilon in which both hold, and
-// that there is one only if r > 2216.53; where r is less, a dummy job of that height lifts it.
-// Epsilon is calibrated: of 100 values in the range that with the least r* is taken.
+// shows that the range is empty unless r > 2216.53; if r is less, a dummy job lifts it to that
+// value. Epsilon is calibrated: of 100 values in the range, the one with the least r* is used.
 namespace tessera::search::engines::boxing {
 
 namespace {
@@ -40,7 +40,7 @@ Bytes RoundedUp(double value) {
   return static_cast<Bytes>(std::ceil(std::clamp(value, 1.0, kMostBytes)));
 }
 
-// The rounds of small jobs with this epsilon.
+// Adds the rounds of small jobs for this epsilon.
 void AddRounds(std::span<const Bytes> heights, Bytes most, double epsilon,
                const BoxingOptions& options, BoxingSchedule& schedule) {
   Bytes least = std::min(heights.front(), most);

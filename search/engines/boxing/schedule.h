@@ -12,11 +12,11 @@ namespace tessera::search::engines::boxing {
 using problem::Bytes;
 
 // The additions of idealloc to the algorithm of Buchsbaum et al. Each can be switched off, to
-// measure what it gains (docs/boxing.md); every combination gives valid placements.
+// measure its effect (docs/boxing.md); every combination yields valid placements.
 struct BoxingOptions {
   bool latent_invariants = true;  // errors stay in the range in which the proofs hold
-  bool calibration = true;        // epsilon is tuned, and not the least legal one
-  bool critical_points = true;    // a point is injected where none meets a job
+  bool calibration = true;        // epsilon is tuned instead of the least legal one
+  bool critical_points = true;    // a point is injected if no job contains one
   bool unboxing = true;           // buffers follow their offsets within boxes, at all depths
   bool dummy_job = true;          // a job that lifts the ratio of heights to where the proofs hold
 };
@@ -37,7 +37,8 @@ struct BoxingSchedule {
   Bytes dummy = 0;                 // height of the dummy job; 0: none
 };
 
-// `heights` ascend and are not empty; `load` is the greatest of the instance.
+// Returns the schedule for jobs of these heights, which ascend and are not empty. `load` is the
+// greatest load of the instance.
 BoxingSchedule MakeSchedule(std::span<const Bytes> heights, Bytes load,
                             const BoxingOptions& options);
 

@@ -27,10 +27,11 @@ using problem::Status;
 namespace {
 
 constexpr int64_t kFirstLimitPerBuffer = 3;
-// Beyond it seeds would coincide with those of the next seed option.
+// The rounds of one seed option. In later rounds, seeds would coincide with those of the next seed
+// option.
 constexpr uint64_t kRoundsOfSeed = 1'000'000;
 
-// Each half of a round holds every order once.
+// Each half of a round contains every order once.
 std::vector<CanonicalStrategy> StrategiesOf(const CanonicalOptions& options) {
   std::vector<CanonicalStrategy> strategies(std::begin(kCanonicalStrategies),
                                             std::end(kCanonicalStrategies));
@@ -47,9 +48,10 @@ struct Restarts {
   size_t strategy = 0;
 };
 
-// Rounds of all orders, with lengths of Luby's sequence: the probability of finishing falls off so
-// slowly that many short searches are better than a long one, but no fixed length suits all
-// Problems. Only the first round is unperturbed, for any seed: it is the best known.
+// Runs rounds of all orders, whose lengths follow Luby's sequence: the probability of finishing
+// falls off so slowly that many short searches are better than a long one, but no fixed length
+// suits all Problems. For any seed, only the first round is unperturbed, because the plain orders
+// are the best known.
 TreeOutcome SearchWithRestarts(const Problem& problem, const allocate::ConflictModel& model,
                                CanonicalTree& tree, const CanonicalOptions& options,
                                Restarts& restarts, int64_t budget, const base::Stop& stop) {
@@ -134,9 +136,9 @@ class CanonicalSession final : public allocate::PerMemorySession {
   }
 
   CanonicalOptions options_;
-  // Of the sizes last asked for, by memory.
+  // For the current sizes, by memory.
   std::vector<std::optional<allocate::ConflictModel>> models_;
-  // Of those sizes, by memory and capacity.
+  // For the current sizes, by memory and capacity.
   std::map<std::pair<size_t, problem::Bytes>, Restarts> restarts_;
 };
 

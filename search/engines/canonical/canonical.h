@@ -16,17 +16,17 @@ struct CanonicalOptions {
   bool witness = true;   // (propagator.h)
   bool sections = true;  // section check (propagator.h)
   bool gap_fill = true;  // (gap_fill.h)
-  // if off, return to the last decision, even if it did not contribute to the failure
+  // If off, the search returns to the last decision, even if it did not contribute to the failure.
   bool backjumping = true;
   bool interchangeable = true;  // interchangeable buffers are ordered
   bool decomposition = true;    // independent periods of time are searched separately
   bool cache = true;            // refuted states are stored (search_tree.h)
-  // nodes of one search; shorter searches end earlier and do not pay for the cache
+  // Nodes of one search after which it uses the cache; shorter searches do not pay for it.
   int64_t cache_after = 4096;
   bool both_directions = true;  // restarts also against time
 };
 
-// The canonical search: sound, complete, and quick on tight packings.
+// The engine "canonical": a search that is sound, complete, and fast on tight packings.
 //
 // Every feasible Problem has an allocation in which no buffer can move down (take one with the
 // least sum of offsets). So the search covers only such allocations, bottom up. It places or delays
@@ -40,13 +40,14 @@ struct CanonicalOptions {
 // the section check here. Its dominance (no buffer may leave space for another below it) is covered
 // by the witness rule. Its dynamic decomposition happens at every node (search_tree.h). The support
 // bound, backjumping with lazy explanations, and the cache of full states are contributions of this
-// search. Each rule can be switched off.
+// search.
 //
 // Supports alignments, fixed offsets, reserved ranges, gaps, separate, exclusive, and colocated
 // buffers of one size (contraction.h). Answers kUnsupported for anything else that restricts a
-// placement (engine_session.h), kUnknown at a limit or beyond 8192 movable buffers in a memory.
-// Hints are not constraints and are ignored. Budget units are nodes. Another call for the same
-// capacity continues the restarts. The same seed and calls give the same answers on every machine.
+// placement (engine_session.h), and kUnknown at a limit or if a memory has more than 8192 buffers
+// or too many pairs of them that live together. Hints are not constraints and are ignored. Budget
+// units are nodes. Another call for the same capacity continues the restarts. The same seed and
+// calls give the same answers on every machine.
 class CanonicalEngine final : public problem::Engine {
  public:
   explicit CanonicalEngine(uint64_t seed = 0) { options_.seed = seed; }

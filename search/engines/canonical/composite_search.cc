@@ -12,9 +12,9 @@
 #include "tessera/base/random.h"
 #include "tessera/search/allocate/composite_session.h"
 
-// Composites interlock, so "each rests on another" fixes no order in which to place them: a low one
-// may rest on a high one. The search therefore decides distances. A node holds for each composite
-// the range of its base, and for each pair the range of d = base(b) - base(a):
+// Composites interlock, so "each rests on another" implies no order in which to place them: a low
+// one may rest on a high one. The search therefore decides distances. A node holds for each
+// composite the range of its base, and for each pair the range of d = base(b) - base(a):
 //
 //     d   [ least .....######......####........ most ]      #: forbidden for the pair
 //
@@ -26,8 +26,8 @@
 // for good, so the search ends.
 //
 // Pairs that made propagation fail gain weight, and the heaviest collision is divided first
-// (Boussemart et al., "Boosting systematic search by weighting constraints", 2004). Weights stay
-// over restarts, whose lengths are Luby's.
+// (Boussemart et al., "Boosting systematic search by weighting constraints", 2004). Weights survive
+// restarts, whose lengths follow Luby's sequence.
 namespace tessera::search::engines::canonical {
 
 using allocate::Composite;
@@ -106,7 +106,7 @@ class DistanceSearch {
   static constexpr int64_t kFirstLimit = 200;           // nodes of the first round
   static constexpr int64_t kRevisionsPerNode = 1'000;   // of pairs, counted as a node
 
-  // False if some composite has no base, or propagation fails.
+  // Returns false if some composite has no base or propagation fails.
   bool OpenRoot(Bytes capacity, Node& node) {
     for (size_t i = 0; i < composites_.all.size(); ++i) {
       const Composite& composite = composites_.all[i];
@@ -124,7 +124,8 @@ class DistanceSearch {
     return Propagate(node, std::move(all));
   }
 
-  // Rounds bases to the alignment, and out of reserved ranges. False if none is left.
+  // Rounds the bounds of a base to the alignment and out of reserved ranges. Returns false if no
+  // base is left.
   bool Tighten(size_t number, Bounds& bounds) const {
     const Composite& composite = composites_.all[number];
     const allocate::RangeList& blocked = composites_.blocked[number];
@@ -139,8 +140,8 @@ class DistanceSearch {
     return bounds.least <= bounds.most;
   }
 
-  // To a fixpoint, from composites whose bounds changed. False if a pair or a composite has nothing
-  // left.
+  // Propagates to a fixpoint, from composites whose bounds changed. Returns false if a pair has no
+  // distance left or a composite has no base left.
   bool Propagate(Node& node, std::vector<size_t> changed) {
     std::vector<char> waits(composites_.all.size(), 0);
     for (const size_t i : changed) waits[i] = 1;
@@ -204,15 +205,15 @@ class DistanceSearch {
     return found;
   }
 
-  // Counts a node. False at the limit and from the stop on.
+  // Counts a node. Returns false at the limit and after a stop.
   bool Continues() {
     stopped_ = stopped_ || (left_ % kNodesPerLook == 0 && stop_->Requested());
     if (stopped_) left_ = 0;
     return --left_ > 0;
   }
 
-  // The side that raises bases less comes first. kLimit also stands for a stop, and for a search so
-  // deep that the nodes above this one hold too much.
+  // Searches the side that raises bases less first. kLimit also stands for a stop, and for a search
+  // so deep that the nodes on the path need too much memory.
   Outcome Descend(Node node, size_t depth) {
     if (depth * (pairs_.size() + composites_.all.size()) > kMostHeld) return Outcome::kLimit;
     while (true) {
@@ -237,7 +238,7 @@ class DistanceSearch {
     }
   }
 
-  // False if the side is empty. A limit within propagation is found by the caller.
+  // Returns false if the side is empty. The caller detects a limit within propagation.
   bool Enter(Node& node, const Collision& collision, bool above) {
     const Pair& pair = pairs_[collision.pair];
     Bounds& distance = node.distances[collision.pair];
@@ -303,7 +304,7 @@ class CompositeSearch final : public allocate::CompositeSession {
   }
 
   uint64_t seed_;
-  std::vector<std::optional<DistanceSearch>> searches_;  // of the sizes last asked for, by memory
+  std::vector<std::optional<DistanceSearch>> searches_;  // for the current sizes, by memory
 };
 
 }  // namespace

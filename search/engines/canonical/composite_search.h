@@ -9,9 +9,9 @@
 
 namespace tessera::search::engines::canonical {
 
-// The canonical engine for buffers at fixed distances (composites.h): a complete depth-first search
-// over the gaps of forbidden distances. Answers kFeasible, kInfeasible with an exhausted search, or
-// kUnknown. Budget units are nodes.
+// Opens a session of the canonical engine for buffers at fixed distances (composites.h): a complete
+// depth-first search over the gaps between forbidden distances. Answers kFeasible, kInfeasible
+// after an exhausted search, or kUnknown. Budget units are nodes.
 std::unique_ptr<problem::Session> OpenCompositeSearch(const problem::Problem& problem,
                                                       const problem::Ladder* ladder, uint64_t seed);
 

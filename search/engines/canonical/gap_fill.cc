@@ -74,7 +74,8 @@ bool GapFill::Permits(int clique, const CanonicalState& state) {
   return fill >= state.load[at];
 }
 
-// Gaps with much more room than the load are hardly ever a reason to fail.
+// Returns whether the gaps have much more room than the load; they are then hardly ever a reason to
+// fail.
 bool GapFill::IsLoose(int clique, const CanonicalState& state) const {
   const auto at = static_cast<size_t>(clique);
   Bytes room = 0;
@@ -115,7 +116,7 @@ void GapFill::FindUses(int clique, const CanonicalState& state) {
   }
 }
 
-// The bytes of the gap that its members can fill, if those that must lie there fit.
+// Returns the bytes of the gap that its members can fill, if those that must lie there fit.
 Bytes GapFill::FillOf(const Use& use) {
   const int64_t most = (use.length - use.forced) / unit_;
   if (most >= kMostUnits) return use.length;
@@ -131,8 +132,8 @@ Bytes GapFill::FillOf(const Use& use) {
   return use.forced + best * unit_;
 }
 
-// Adds to each sum the sum with the size: the array, moved up by so many bits. Returns whether
-// `most` is one of them.
+// Adds `size` to each sum, by a shift of the array, and unites the result with the sums. Returns
+// whether `most` is a sum.
 bool GapFill::AddToSums(int64_t size, int64_t most) {
   const auto words = static_cast<size_t>(size / 64);
   const auto bits = static_cast<unsigned>(size % 64);

@@ -12,7 +12,7 @@
 namespace tessera::search::engines::canonical {
 
 // Fixed buffers and reserved ranges cut the addresses of a clique into gaps. The section check only
-// adds up the bytes of the gaps; this rule asks how much of each gap can be filled.
+// adds up the bytes of the gaps; this rule determines how much of each gap can be filled.
 //
 //     capacity ------------------      Members of 4, 4 and 5 bytes are left, and gaps of 6 and 7
 //              |    7 free      |      bytes. 13 bytes fit into 13, but no members fill a gap of 6
@@ -27,26 +27,26 @@ namespace tessera::search::engines::canonical {
 // but it does not decide whether the members fit.
 //
 // Sums of subsets are bits of a word array, in units of the common divisor of all sizes. They are
-// computed only where they can decide: for few members, in a gap that the plain sum of their sizes
-// would fill, and whose bytes are more than the gaps together have to spare.
+// computed only where they can matter: for few members, and for a gap that the plain sum of their
+// sizes would fill and that is larger than the spare bytes of all gaps together.
 //
 // Cost: members times gaps, and for a gap members times the words of its array.
 class GapFill {
  public:
   GapFill(const allocate::ConflictModel& model, problem::Bytes capacity);
 
-  // Whether a gap that the buffer may use ends between these least offsets: then the rule should be
-  // asked about all its cliques.
+  // Returns whether the buffer loses a gap when its least offset rises from `before` to `least`.
+  // The rule should then be applied to all its cliques.
   bool LosesGap(int buffer, problem::Bytes before, problem::Bytes least) const {
     const std::vector<problem::Bytes>& ends = gap_ends_[static_cast<size_t>(buffer)];
     return std::upper_bound(ends.begin(), ends.end(), before) !=
            std::upper_bound(ends.begin(), ends.end(), least);
   }
 
-  // Whether the rule permits the state of the clique.
+  // Returns whether the rule permits the state of the clique.
   bool Permits(int clique, const CanonicalState& state);
 
-  // After a refusal: requests the reasons, which are bounds of unplaced members.
+  // Requests the reasons of the last refusal by Permits, which are bounds of unplaced members.
   void Explain(int clique, const CanonicalState& state, ConflictAnalysis& analysis) const;
 
  private:
@@ -56,7 +56,7 @@ class GapFill {
     // By member, then gap: its last position there, or -1.
     std::vector<problem::Bytes> last;
   };
-  // Of the last question: the members that may lie in a gap.
+  // Of the last call of Permits: the members that may lie in a gap.
   struct Use {
     problem::Bytes length = 0;
     problem::Bytes forced = 0;          // sizes of those that may lie nowhere else
@@ -74,7 +74,7 @@ class GapFill {
   std::vector<std::vector<problem::Bytes>> gap_ends_;  // by buffer, ascending; of all its cliques
   problem::Bytes unit_ = 0;
 
-  // Of the last question.
+  // Of the last call of Permits.
   std::vector<Use> uses_;
   std::vector<uint64_t> sums_;  // bit i: a subset of i units
 };

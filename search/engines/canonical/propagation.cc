@@ -79,7 +79,8 @@ bool Propagator::Delay(int buffer) {
   }
   const problem::Bytes rest = model_.positions[at].AtLeast(state_.top_below[at]);
   if (options_.witness && lowest >= rest + model_.sizes[at]) {
-    // The causes of the failed placement stay in the set: it forbids the position that is left.
+    // The causes of the failed placement stay in the set, because it forbids the position that the
+    // buffer leaves.
     analysis_.Need(buffer, state_.least[at]);
     analysis_.NeedNoWitness(buffer, rest + model_.sizes[at]);
     analysis_.Resolve();
@@ -207,7 +208,7 @@ bool Propagator::CheckClique(int clique) {
   return false;
 }
 
-// The least floor above which the clique's unplaced members do not fit.
+// Returns the least floor above which the clique's unplaced members do not fit.
 problem::Bytes Propagator::LeastOverload(int clique) const {
   const auto at = static_cast<size_t>(clique);
   problem::Bytes load = state_.load[at];

@@ -34,7 +34,7 @@ namespace tessera::search::engines::canonical {
 //            :         '---'
 //        R --#######--------------
 //
-// The bounds are stated with up_d rather than with tops. So they hold for any set of positions that
+// The bounds are stated with up_d rather than with tops, so they hold for any set of positions that
 // does not depend on other buffers.
 //
 // Each function returns false when the branch fails. Analysis().Levels() is then the set of

@@ -144,7 +144,7 @@ void ConflictAnalysis::NeedNoWitness(int buffer, problem::Bytes top) {
 }
 
 void ConflictAnalysis::Resolve() {
-  // The needs of a change were settled before it, so bits are only set below the current one.
+  // A change depends only on earlier changes, so bits are only set below the current one.
   while (top_ > 0) {
     uint64_t& word = open_[top_ - 1];
     if (word == 0) {
@@ -188,8 +188,8 @@ void ConflictAnalysis::ResolveChange(size_t at, problem::Bytes bound) {
   }
 }
 
-// The reasons why no possible support lets the buffer lie below `bound`: each neighbour's top is
-// too high for that, or the neighbour was already placed, with its top below the buffer's offset.
+// Requests the reasons why no possible support lets the buffer lie below `bound`: each neighbour's
+// top is too high, or the neighbour was already placed, with its top below the buffer's offset.
 void ConflictAnalysis::NeedSupports(int buffer, problem::Bytes bound, size_t at) {
   for (const int e : model_.neighbours[buffer]) {
     const auto neighbour = static_cast<size_t>(e);

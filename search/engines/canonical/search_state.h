@@ -48,7 +48,7 @@ struct BoundChange {
   int subject;
 };
 
-// A change in the history of its own buffer.
+// A change in the history of one buffer.
 struct Rise {
   problem::Bytes before;
   int change;  // index in the log
@@ -102,7 +102,7 @@ class CanonicalState {
     return static_cast<int>(delayed.size()) - 1;
   }
 
-  // The decisions behind a delay.
+  // Returns the decisions that caused a delay, as words of a LevelSet.
   std::span<const uint64_t> Reason(int number) const {
     return {reasons_.data() + static_cast<size_t>(number) * words_, words_};
   }
@@ -111,15 +111,15 @@ class CanonicalState {
   // buffer from the loads of its cliques.
   void MarkPlaced(int buffer, int at_level);
 
-  // The current state, before a decision.
+  // Begins a decision and returns the current state, for Undo.
   Mark BeginDecision() {
     ++decision_;
     return {changes.size(), saved_.size(), saved_floors_.size(), placed_.size(), delayed.size()};
   }
   void Undo(const Mark& mark);
 
-  // Makes the current bounds the root: they need no explanation from now on, and Undo never goes
-  // behind them.
+  // Makes the current bounds the root. They need no explanation from now on, and Undo never goes
+  // below them.
   void FixRoot();
 
   // Per buffer.

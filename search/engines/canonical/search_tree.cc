@@ -14,7 +14,8 @@ namespace {
 
 using Key = std::array<double, 3>;
 
-// Measures are perturbed. Points in time are not, because only their order matters.
+// Returns the sort key of a buffer. Measures are perturbed; points in time are not, because only
+// their order matters.
 Key KeyOf(const problem::Problem& problem, const allocate::ConflictModel& model,
           CanonicalStrategy strategy, int i, const std::vector<problem::Bytes>& loads,
           double shake) {
@@ -130,8 +131,8 @@ TreeOutcome CanonicalTree::Search(const std::vector<int>& ranks, Direction direc
   }
 }
 
-// A node considers all cliques and, to place one, all buffers. What its propagation repeats counts
-// there.
+// Returns the work of a node, which considers all cliques and, to place a buffer, all buffers.
+// Repetitions in propagation are counted there.
 int64_t CanonicalTree::WorkOfNode() const {
   return std::max<int64_t>(model_.Count() + model_.CliqueCount() + 1, kLeastWorkOfNode);
 }
@@ -144,8 +145,8 @@ int CanonicalTree::Select(const std::vector<int>& ranks) {
   return -1;
 }
 
-// The clique on the lowest floor, with the fewest candidates, with the least slack; -1 if none is
-// open.
+// Returns the clique on the lowest floor; among those, one with the fewest candidates, then with
+// the least slack; -1 if none is open.
 int CanonicalTree::SelectClique(const OpenRange& range) const {
   int best = -1;
   problem::Bytes best_slack = 0;
@@ -200,7 +201,7 @@ bool CanonicalTree::Decide(int buffer) {
 }
 
 // Undoes decisions until one that contributed to the failure can be turned into a valid delay.
-// False if there is none, and after a stop.
+// Returns false if there is none, and after a stop.
 bool CanonicalTree::Backtrack() {
   LevelSet& blamed = propagator_.Analysis().Levels();
   ++statistics_.conflicts;
@@ -221,7 +222,8 @@ bool CanonicalTree::Backtrack() {
   return false;
 }
 
-// Both placing and delaying the buffer failed: stores the state in which it was selected.
+// Delays the buffer whose placement failed. If that fails too, stores the state in which the buffer
+// was selected.
 bool CanonicalTree::DelayAndRemember(int buffer) {
   if (!remembers_) return propagator_.Delay(buffer);
   DescribeState();
@@ -230,7 +232,8 @@ bool CanonicalTree::DelayAndRemember(int buffer) {
   return holds;
 }
 
-// Blames the decisions that determine the unplaced buffers of the open range.
+// Returns whether the state is stored as failed. If so, blames the decisions that determine the
+// unplaced buffers of the open range.
 bool CanonicalTree::IsKnownToFail() {
   DescribeState();
   if (!cache_->Holds(described_)) return false;
@@ -248,7 +251,8 @@ bool CanonicalTree::IsKnownToFail() {
   return true;
 }
 
-// Number, least offset and real top beneath of each unplaced buffer in the open range.
+// Lists the number, the least offset and the real top below of each unplaced buffer in the open
+// range.
 void CanonicalTree::DescribeState() {
   const OpenRange& range = ranges_[static_cast<size_t>(open_)];
   described_.clear();
@@ -270,7 +274,8 @@ int CanonicalTree::CountUnplaced(int first, int last) const {
 }
 
 // Replaces the range at the head of the list by its independent parts, the one with the fewest
-// buffers first: it fails soonest. Considers only boundaries between cliques first and last.
+// buffers first, because it fails soonest. Considers only boundaries between cliques first and
+// last.
 void CanonicalTree::SplitOpenRange(int first, int last) {
   if (!options_.decomposition) return;
   const OpenRange range = ranges_[static_cast<size_t>(open_)];

@@ -26,8 +26,8 @@ enum class CanonicalOrder : uint8_t {
   kEndSize,           // latest death (backwards: earliest birth), then largest
 };
 
-// With or against the steps of the Problem: a program that is hard in one direction is often easy
-// in the other.
+// The direction of a search, with or against the steps of the Problem. A program that is hard in
+// one direction is often easy in the other.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
 struct CanonicalStrategy {
@@ -35,8 +35,8 @@ struct CanonicalStrategy {
   Direction direction;
 };
 
-// One round of restarts: each order in both directions. Each half has every order and both
-// directions.
+// One round of restarts: each order in both directions. Each half of the round contains every order
+// and both directions.
 inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSectionsAreaLoad, Direction::kForwards},
     {CanonicalOrder::kSizeSectionsLoad, Direction::kBackwards},
@@ -45,8 +45,8 @@ inline constexpr CanonicalStrategy kCanonicalStrategies[] = {
     {CanonicalOrder::kSizeSectionsLoad, Direction::kForwards},
     {CanonicalOrder::kEndSize, Direction::kBackwards}};
 
-// The rank of each buffer, 0 first. A seed other than 0 perturbs every measure (except points in
-// time) by up to 30 %, identically on every machine.
+// Returns the rank of each buffer; rank 0 is tried first. A seed other than 0 perturbs every
+// measure (except points in time) by up to 30 %, identically on every machine.
 std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::ConflictModel& model,
                              CanonicalStrategy strategy, uint64_t seed);
 
@@ -58,9 +58,9 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::Co
 // triples have the same outcome; (buffer, M) alone would not suffice. The order in which a search
 // tries candidates has no influence, so states stay refuted across restarts.
 //
-// The table has a fixed size, with one state per slot; the last one replaces the earlier. States
-// are compared in full: equal hashes prove nothing. Cost: O(length) per look-up; at most kMostWords
-// words of memory.
+// The table has a fixed size, with one state per slot; a new state replaces the old one. States are
+// compared in full, because equal hashes prove nothing. Cost: O(length) per look-up; at most
+// kMostWords words of memory.
 class FailureCache {
  public:
   FailureCache() : slots_(kSlots) {}
@@ -103,8 +103,9 @@ class CanonicalTree {
   CanonicalTree(const allocate::ConflictModel& model, problem::Bytes capacity,
                 const CanonicalOptions& options);
 
-  // Searches again from the root, at most `limit` nodes. `ranks` orders candidates. Of equal
-  // cliques the first is selected, or the last when searching backwards. kExhausted is a proof.
+  // Searches from the root, at most `limit` nodes. `ranks` orders candidates. Among equal cliques
+  // the first is selected, or the last when searching backwards. kExhausted proves that there is no
+  // allocation.
   TreeOutcome Search(const std::vector<int>& ranks, Direction direction, int64_t limit,
                      const base::Stop& stop);
 

@@ -25,7 +25,8 @@ using problem::Status;
 
 namespace {
 
-// How often an order is repeated with the composite that exceeded the capacity nearer to the front.
+// The number of repetitions of an order, each with the composite that exceeded the capacity nearer
+// to the front.
 constexpr int kRepeats = 12;
 
 // Properties by which composites are sorted, each with greater ones first.
@@ -124,7 +125,8 @@ class Passes {
     return std::nullopt;
   }
 
-  // At the lowest base that neither a placed neighbour nor a reserved range forbids.
+  // Places a composite at the lowest base that neither a placed neighbour nor a reserved range
+  // forbids.
   bool PlaceOne(size_t number, bool use_hints, Bytes capacity, std::vector<Bytes>& bases) const {
     const Composite& composite = composites_.all[number];
     allocate::RangeList taken = composites_.blocked[number];
@@ -197,7 +199,7 @@ class CompositeGreedy final : public allocate::CompositeSession {
     return std::nullopt;
   }
 
-  std::vector<std::optional<Passes>> passes_;  // of the sizes last asked for, by memory
+  std::vector<std::optional<Passes>> passes_;  // for the current sizes, by memory
 };
 
 }  // namespace

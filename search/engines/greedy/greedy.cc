@@ -51,8 +51,8 @@ class RangeMaximum {
 
 }  // namespace
 
-// The state of a pass. Buffers with exclusive partners are not in `occupancy`, which does not
-// record the owner of bytes; they are checked one by one.
+// The state of a pass. Buffers with exclusive partners are not in `occupancy`, because it does not
+// record the owners of bytes; they are checked one by one.
 struct GreedyPlacement::Pass {
   allocate::Occupancy occupancy;
   std::vector<problem::Bytes> offsets;
@@ -61,7 +61,7 @@ struct GreedyPlacement::Pass {
 
   // For the current buffer.
   std::vector<const allocate::RangeList*> taken = {};  // the ranges that conflict with it
-  // the part of it that does not follow from lifespans
+  // The part of `taken` that does not follow from lifespans.
   allocate::RangeList untold = {};
 };
 
@@ -101,7 +101,7 @@ GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
   }
 }
 
-// The position of a buffer of the memory in Buffers(), which ascend.
+// Returns the position of a buffer of the memory in Buffers(), which ascend.
 size_t GreedyPlacement::NumberOf(int buffer) const {
   return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) -
                              buffers_.begin());
@@ -305,7 +305,7 @@ class MemoryPasses {
   std::optional<GreedyPlacement> placement_;
   size_t hinted_ = 0;                      // passes that try hints come first; none without hints
   std::vector<problem::Bytes> too_small_;  // by pass: the greatest capacity known to be too small
-  // Of the best pass; beyond any capacity where there is none.
+  // The peak of the best pass; above any capacity if there is none.
   problem::Bytes peak_ = std::numeric_limits<problem::Bytes>::max();
   std::vector<problem::Bytes> best_;
 };
@@ -339,8 +339,8 @@ class GreedySession final : public allocate::PerMemorySession {
     return false;
   }
 
-  // No order fits, perhaps because nothing can. A bound costs as much as a pass, so it is computed
-  // only then.
+  // Tests whether a bound refutes the capacity. A bound costs as much as a pass, so it is computed
+  // only if no order fits.
   void Refute(size_t memory, problem::Bytes capacity, Result& result) {
     const allocate::Bound& bound = passes_[memory].LowerBound();
     if (memory == 0) result.lower_bound = bound.bytes;
@@ -352,7 +352,7 @@ class GreedySession final : public allocate::PerMemorySession {
     }
   }
 
-  std::vector<MemoryPasses> passes_;  // of the sizes last asked for, by memory
+  std::vector<MemoryPasses> passes_;  // for the current sizes, by memory
 };
 
 }  // namespace

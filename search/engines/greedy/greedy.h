@@ -22,13 +22,14 @@ enum class GreedyOrder : uint8_t {
   kDeath,       // against program order
 };
 
-// One memory, prepared for any number of greedy passes. Conflicts are found by time, not by pairs,
-// so that tens of thousands of buffers take a moment.
+// One memory, prepared for any number of greedy passes. Conflicts are found by time instead of by
+// pairs, so tens of thousands of buffers are placed quickly.
 class GreedyPlacement {
  public:
   GreedyPlacement(const problem::Problem& problem, int memory);
 
-  // Indices in the Problem of the buffers of the memory, and of the offsets that Place returns.
+  // Returns the indices in the Problem of the memory's buffers. Place returns its offsets in this
+  // order.
   const std::vector<int>& Buffers() const { return buffers_; }
 
   // Places buffers with a fixed offset, then the others one by one in the given order; with
@@ -63,13 +64,13 @@ class GreedyPlacement {
   std::vector<std::vector<size_t>> exclusive_;  // partners
 };
 
-// Greedy orders: buffers are placed one by one and never moved. There are eight passes in different
-// orders, by first or best fit (GreedyPlacement). No single order is best: one that is perfect for
-// one program can be a third above the best for another. The first pass within the capacity is the
-// answer. Results of passes are kept for later calls.
+// The engine "greedy" places buffers one by one and never moves them. It runs eight passes in
+// different orders, by first or best fit (GreedyPlacement). No single order is best: an order that
+// is perfect for one program can be a third above the best peak of another. The first pass within
+// the capacity is the answer. Results of passes are kept for later calls.
 //
-// Answers kFeasible or kUnknown; kInfeasible only if a bound proves it. Supports alignments, fixed
-// offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, and colocated
+// Answers kFeasible or kUnknown, and kInfeasible only if a bound proves it. Supports alignments,
+// fixed offsets, reserved ranges, gaps, spans and allowed banks, separate, exclusive, and colocated
 // buffers of one size (contraction.h). Tries hints first. Answers kUnsupported for other relations,
 // and for modes and ports that restrict something. Budget units are buffers placed. Fast:
 // microseconds for a hundred buffers, and no list of pairs for tens of thousands.

@@ -66,7 +66,7 @@ std::optional<int> BacktrackTargets::Pick(const std::vector<Point>& points,
   return policy_({problem_, capacity_, buffers_, offsets_, targets_});
 }
 
-// By point: whether the lesson blames its placement.
+// Returns for each point whether the lesson blames its placement.
 std::vector<char> BacktrackTargets::FindBlamed(const lazy::Trail& trail,
                                                const lazy::Lesson& lesson) {
   std::vector<char> blamed(buffers_.size(), 0);

@@ -13,8 +13,8 @@
 
 namespace tessera::search::engines::guided {
 
-// The facts about a point that a major backtrack may return to. "Its buffer" is the one placed
-// there, which would be taken away.
+// The features of a point that a major backtrack may return to. "Its buffer" is the buffer placed
+// there, which the return would remove.
 enum class Feature : uint8_t {
   kSize,        // of its buffer, relative to the capacity
   kLifetime,    // of its buffer, relative to that of the Problem
@@ -24,7 +24,7 @@ enum class Feature : uint8_t {
   kBlamed,      // major backtracks that blamed its buffer
   kReturns,     // major backtracks to it
   kInside,      // major backtracks below it
-  kSamePhase,   // 1: its buffer is of the phase of the buffer that failed last; else 0
+  kSamePhase,   // 1 if its buffer has the phase of the buffer that failed last; else 0
   kBacktracks,  // major backtracks so far
 };
 inline constexpr size_t kFeatures = 10;
@@ -37,15 +37,16 @@ struct Target {
 
 // The search is about to return from a point without candidates.
 struct MajorBacktrack {
-  const problem::Problem& problem;  // an independent part of the Problem that was asked about
+  const problem::Problem& problem;  // an independent part of the Problem of the query
   problem::Bytes capacity = 0;
   std::span<const int> buffers;             // by point: the buffer placed there; -1: none
   std::span<const problem::Bytes> offsets;  // by point: where it lies
   std::span<const Target> targets;          // ascending; at least one
 };
 
-// Picks the point to return to, before the last one, or nullopt for the default policy. No answer
-// makes the search unsound or incomplete (search_tree.h). Equal calls need equal answers.
+// Returns the point to return to, which must precede the last one, or nullopt for the default
+// policy. No answer makes the search unsound or incomplete (search_tree.h). Equal calls must return
+// equal answers.
 using Backtracking = std::function<std::optional<int>(const MajorBacktrack&)>;
 
 }  // namespace tessera::search::engines::guided

@@ -9,22 +9,23 @@
 
 namespace tessera::search::engines::guided {
 
-// The open Booleans, the one that took most part in recent dead ends first (activity: Moskewicz et
-// al. 2001). Before there are any, those made last come first: banks and modes rather than orders
-// of pairs. A Boolean gets the value that it had last, at first false. Cost: O(log n) for each
-// change.
+// A queue of the open Booleans. The Boolean that took most part in recent dead ends comes first
+// (activity: Moskewicz et al. 2001). Before the first dead end, Booleans that were made later come
+// first: banks and modes before orders of pairs. A Boolean gets its last value, initially false.
+// Cost: O(log n) for each change.
 class BooleanQueue {
  public:
-  // Integers from `first` on; later ones of the trail are not part of it.
+  // Contains the integers of the trail from `first` on, but not those that are added later.
   BooleanQueue(const lazy::Trail& trail, int first);
 
+  // Notes that the integer took part in a dead end.
   void Note(int integer);
-  // After each dead end.
+  // Must be called after each dead end.
   void Age();
   // Must be called for each change of the trail that is undone.
   void Reopen(lazy::View view);
 
-  // The view of the next literal to assume; -1 if nothing is open.
+  // Returns the view of the next literal to assume; -1 if no Boolean is open.
   lazy::View Next();
 
  private:

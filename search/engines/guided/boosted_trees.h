@@ -8,8 +8,8 @@
 
 namespace tessera::search::engines::guided {
 
-// A forest of regression trees, as gradient boosting makes it (Friedman 2001; XGBoost: Chen and
-// Guestrin 2016): the score of a row of features is the sum of one leaf of each tree.
+// A forest of regression trees made by gradient boosting (Friedman 2001; XGBoost: Chen and Guestrin
+// 2016). The score of a row of features is the sum of one leaf of each tree.
 //
 //     node   feature   left   value
 //        0         3      1     7.5      row[3] < 7.5: node 1, else node 2
@@ -29,8 +29,8 @@ struct BoostedTrees {
   float base = 0;  // added to each score
 };
 
-// Whether every walk ends in a leaf and reads features below `features` alone: children come after
-// their parent, so no walk returns.
+// Returns whether every walk ends in a leaf and reads only features below `features`. Children must
+// come after their parent, so that no walk is cyclic.
 constexpr bool IsWellFormed(const BoostedTrees& trees, size_t features) {
   for (const uint16_t root : trees.roots) {
     if (root >= trees.nodes.size()) return false;
@@ -44,7 +44,7 @@ constexpr bool IsWellFormed(const BoostedTrees& trees, size_t features) {
   return true;
 }
 
-// The trees are well-formed for so many features.
+// Returns the score of a row of features. The trees must be well formed for their number.
 constexpr float Score(const BoostedTrees& trees, std::span<const float> features) {
   float score = trees.base;
   for (const uint16_t root : trees.roots) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kThresholds = 20;
 
-// The live bytes of one memory from each step at which they change.
+// Returns the live bytes of one memory from each step at which they change.
 std::map<Step, Bytes> LiveBytesOf(const Problem& problem, size_t memory) {
   std::map<Step, Bytes> live;
   for (const problem::Buffer& buffer : problem.buffers) {
@@ -34,7 +34,7 @@ std::map<Step, Bytes> LiveBytesOf(const Problem& problem, size_t memory) {
   return live;
 }
 
-// The same relative to the memory's capacity.
+// Returns the live bytes relative to the memory's capacity.
 std::map<Step, double> ContentionOf(const Problem& problem, size_t memory) {
   const auto capacity = static_cast<double>(std::max<Bytes>(problem.memories[memory].capacity, 1));
   std::map<Step, double> contention;
@@ -43,7 +43,7 @@ std::map<Step, double> ContentionOf(const Problem& problem, size_t memory) {
   return contention;
 }
 
-// The stretches of time whose contention reaches the threshold, ascending.
+// Returns the stretches of time whose contention reaches the threshold, ascending.
 std::vector<Lifespan> StretchesOf(const std::map<Step, double>& contention, double threshold) {
   std::vector<Lifespan> stretches;
   bool inside = false;
@@ -56,7 +56,7 @@ std::vector<Lifespan> StretchesOf(const std::map<Step, double>& contention, doub
   return stretches;
 }
 
-// The first stretch that the buffer lives in; -1: none.
+// Returns the first stretch in which the buffer lives; -1 if there is none.
 int StretchOf(const problem::Buffer& buffer, const std::vector<Lifespan>& stretches) {
   for (const Lifespan& life : buffer.lifespans) {
     const auto stretch =
@@ -171,14 +171,14 @@ void Candidates::PickFrom(int phase, std::vector<int>& picked) const {
   }
 }
 
-// Whether a heuristic that depends on positions prefers `a`.
+// Returns whether a heuristic that depends on positions prefers `a`.
 bool Candidates::LiesLower(Heuristic heuristic, int a, int b) const {
   const lazy::Bound left = axis_.Floor(lazy::Side::kBottom, a);
   const lazy::Bound right = axis_.Floor(lazy::Side::kBottom, b);
   return left != right ? left < right : heuristic == Heuristic::kBlamed && blame_[a] > blame_[b];
 }
 
-// The best buffer of the phase that has no place; -1: none.
+// Returns the best buffer of the phase that has no place; -1 if there is none.
 int Candidates::Best(Heuristic heuristic, int phase) const {
   const bool by_position = heuristic == Heuristic::kLowest || heuristic == Heuristic::kBlamed;
   int best = -1;

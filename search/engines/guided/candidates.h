@@ -11,9 +11,9 @@
 
 namespace tessera::search::engines::guided {
 
-// For each buffer, the number of its phase: buffers that live through a stretch of high contention,
-// with troughs on both sides. The contention of a step is the number of live bytes, relative to the
-// memory's capacity; phases of high contention come first.
+// Returns for each buffer the number of its phase. A phase is a set of buffers that live through a
+// stretch of high contention, with troughs on both sides. The contention of a step is the number of
+// live bytes, relative to the memory's capacity; phases of high contention come first.
 //
 //     bytes |   .--.                  threshold 1:  |0|
 //           | .-'  '-.     .--.       threshold 2:  |-0-|     |1|       buffers of a stretch that
@@ -24,17 +24,17 @@ namespace tessera::search::engines::guided {
 // contention, and O(n) for each threshold.
 std::vector<int> FindPhases(const problem::Problem& problem);
 
-// For each buffer, the most bytes that live at one of its steps, in its memory.
+// Returns for each buffer the most bytes that live in its memory at one of its steps.
 std::vector<double> FindContention(const problem::Problem& problem);
 
-// How much each buffer took part in dead ends. Recent ones count more (activity: Moskewicz et al.
-// 2001).
+// A score of how much each buffer took part in dead ends. Recent dead ends count more (activity:
+// Moskewicz et al. 2001).
 class Blame {
  public:
   explicit Blame(int buffers) : scores_(static_cast<size_t>(buffers)) {}
 
   void Note(int buffer) { scores_[static_cast<size_t>(buffer)] += increment_; }
-  // After each dead end.
+  // Must be called after each dead end.
   void Age();
   double operator[](int buffer) const { return scores_[static_cast<size_t>(buffer)]; }
 
@@ -47,16 +47,16 @@ class Blame {
 // the phase of the last placement, and then in the first other phase that has such buffers.
 class Candidates {
  public:
-  // `axis` and `blame` outlive it.
+  // `axis` and `blame` must outlive this object.
   Candidates(const problem::Problem& problem, const lazy::Axis& axis, const Blame& blame,
              Recipe recipe);
 
   bool BooleansFirst() const { return recipe_.booleans_first; }
   int PhaseOf(int buffer) const { return phases_[static_cast<size_t>(buffer)]; }
 
-  // Empty if all buffers have a place.
+  // Returns the candidates for a decision; empty if all buffers have a place.
   std::vector<int> Pick(int phase) const;
-  // Every buffer without a place, in the order of the first heuristic.
+  // Returns every buffer without a place, in the order of the first heuristic.
   std::vector<int> PickAll() const;
 
  private:

@@ -83,8 +83,8 @@ Literal ConstraintTarget::AtLeast(Term term, int64_t value) {
   return Literal(known->second);
 }
 
-// Whether the pair rules have this: the guard is the order of the two, and the distance at most the
-// size of the lower one.
+// Returns whether the pair rules imply the constraint: the guard is the order of the two buffers,
+// and the distance is at most the size of the lower one.
 bool ConstraintTarget::IsNative(Literal guard, const Sum& low, const Sum& high) const {
   const lazy::Packing& packing = propagation_.packing();
   if (low.integer >= packing.buffers || high.integer >= packing.buffers || guard == kTrue)
@@ -120,7 +120,7 @@ void ConstraintTarget::AddXor(Literal guard, Integer first, Integer second, int6
   if (guard != kFalse && Count()) rules_.AddFlip(GuardOf(guard), first.index, second.index, mask);
 }
 
-// Clauses are added at the root, so literals that are decided stay so.
+// Clauses are added at the root, so decided literals stay decided.
 void ConstraintTarget::Store(std::span<const Literal> clause) {
   std::vector<BoundLiteral> open;
   for (const Literal literal : clause) {

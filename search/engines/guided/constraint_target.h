@@ -15,9 +15,9 @@
 
 namespace tessera::search::engines::guided {
 
-// The propagation of the lazy engine as the target of a formulation (encoder/formulation): what a
-// packing does not say, banks, modes, ports, spans, rules and relations, becomes clauses over
-// bounds and Booleans, and integer rules.
+// The propagation of the lazy engine as the target of a formulation (encoder/formulation).
+// Constraints that a packing does not contain, such as banks, modes, ports, spans, rules and
+// relations, become clauses over bounds and Booleans, and integer rules.
 //
 //     formulation          propagation
 //     offset of buffer i   integer i of the packing, in the same units
@@ -26,15 +26,16 @@ namespace tessera::search::engines::guided {
 //     an order of a pair   nothing: the pair rules of the packing have it
 //     other orders, remainders, sums, flipped bits     IntegerRules
 //
-// So a unit that a clause implies is explained by that clause, whichever constraint it came from,
-// and one conflict analysis serves them all.
+// So a literal that a clause implies is explained by that clause, and one conflict analysis serves
+// all constraints.
 //
-// One target serves one query: constants are decided by the bounds of the root.
+// One target serves one query, because constants are decided by the bounds of the root.
 class ConstraintTarget final : public encoder::formulation::ClauseSink,
                                public encoder::formulation::IntegerSink,
                                public encoder::formulation::Target {
  public:
-  // The propagation has been started for the query. Its packing has the units of the formulation.
+  // The propagation must have been started for the query, and its packing must have the units of
+  // the formulation.
   explicit ConstraintTarget(lazy::Propagation& propagation);
 
   encoder::formulation::Literal NewVariable() override;
@@ -45,7 +46,7 @@ class ConstraintTarget final : public encoder::formulation::ClauseSink,
   void Explain(encoder::formulation::Literal literal,
                const encoder::formulation::Meaning& meaning) override;
 
-  // The first calls are for the offsets of the buffers, in their order.
+  // The first calls must be for the offsets of the buffers, in their order.
   encoder::formulation::Integer NewInteger(const encoder::formulation::Domain& domain) override;
   encoder::formulation::Literal AtLeast(encoder::formulation::Term term, int64_t value) override;
   void AddOrder(encoder::formulation::Literal guard, encoder::formulation::Term low,
@@ -57,13 +58,14 @@ class ConstraintTarget final : public encoder::formulation::ClauseSink,
   void AddXor(encoder::formulation::Literal guard, encoder::formulation::Integer first,
               encoder::formulation::Integer second, int64_t mask) override;
 
-  // The literal holds in every solution that is sought.
+  // Requires the literal in every solution that is sought.
   void Require(BoundLiteral literal);
 
-  // At the end: derives what everything written implies at once. False on a contradiction.
+  // Must be called at the end. Derives the direct consequences of all constraints. Returns false on
+  // a contradiction.
   bool Finish();
 
-  // Keeps the values of the propagation as the model.
+  // Stores the values of the propagation as the model.
   void KeepModel();
   bool IsTrue(encoder::formulation::Literal literal) const override;
   int64_t ValueOf(encoder::formulation::Integer integer) const override {
@@ -86,8 +88,8 @@ class ConstraintTarget final : public encoder::formulation::ClauseSink,
   lazy::Propagation& propagation_;
   lazy::Trail& trail_;
   IntegerRules rules_;
-  int integers_ = 0;  // asked for so far
-  // By variable: its literal when it is true; none until it is used.
+  int integers_ = 0;  // made so far
+  // By variable: the literal that holds when it is true; none until it is used.
   std::vector<std::optional<BoundLiteral>> literals_;
   std::map<std::pair<View, Bound>, int32_t> variables_;  // of bound literals
   std::map<std::pair<int, Bound>, int> remainders_;

@@ -52,8 +52,8 @@ class PartSession final : public problem::Session {
   }
 
  private:
-  // Prepares the search for the query. False, with status and reason, if there is an answer
-  // already.
+  // Prepares the search for the query. Returns false, with status and reason in the result, if the
+  // answer is known without a search.
   bool Open(size_t candidate, Bytes capacity, const base::Budget& budget, const base::Stop& stop,
             Result& result);
   bool Refuse(Result& result, Status status, std::string reason) const {
@@ -75,7 +75,7 @@ class PartSession final : public problem::Session {
   std::unique_ptr<Turns> other_;   // used before, with another capacity
 };
 
-// A search for the least peak asks about two capacities in turn, one from below and one from above.
+// A search for the least peak queries two capacities in turn, one from below and one from above.
 void PartSession::Choose(Bytes capacity, const base::Stop& stop) {
   if (search_ && search_->Capacity() == capacity) return;
   std::swap(search_, other_);
@@ -154,8 +154,9 @@ void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const ba
   }
 }
 
-// A session for a whole Problem. Where buffers fit one after the other, there is nothing to search:
-// the first descents take no solver, which would cost the square of the buffers that live together.
+// A session for a whole Problem. If placing buffers one after another succeeds, no search is
+// needed: the first descents use no solver, which would cost the square of the buffers that live
+// together.
 class GuidedSession final : public problem::Session {
  public:
   GuidedSession(const Problem& problem, const Ladder* ladder, GuidedOptions options)

@@ -141,7 +141,7 @@ bool IntegerRules::SkipRemainders(const Rule& rule) {
   const Bound least = Least(rule.first);
   const Bound over = least % modulus;
   if (over < lowest || over > highest) {
-    // The last allowed value below, and the first one above.
+    // The last allowed value below and the first one above.
     const Bound period = least - over - (over < lowest ? modulus : 0);
     if (!skip(2 * rule.first, period + highest + 1, {2 * rule.first, period + modulus + lowest}))
       return false;
@@ -199,7 +199,7 @@ bool IntegerRules::Flip(const Rule& rule, int from, int to) {
   return true;
 }
 
-// All integers of the rule are fixed and contradict it.
+// Makes the guard false, because all integers of the rule are fixed and contradict it.
 bool IntegerRules::DenyGuard(const Rule& rule) {
   trail_.OpenReason();
   const auto because = [this](int integer) {

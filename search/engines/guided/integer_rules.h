@@ -21,29 +21,29 @@ struct Sum {
   Bound shift = 0;
 };
 
-// Constraints on integers for which a clause of bounds would be too long. Each holds while its
-// guard is true; no guard is a guard that is true.
+// Constraints on integers for which a clause of bounds would be too long. Each applies while its
+// guard is true, and always if it has no guard.
 //
 //     order      low <= high                   bounds of either raise those of the other
 //     remainder  rest = value mod m            values between two allowed remainders are skipped
 //     sum        first + second = total        as two orders for each of the three
 //     flip       first XOR second = mask       a fixed one fixes the other
 //
-// An order whose guard is open denies the guard as soon as bounds contradict it; a sum or a flip as
-// soon as its integers are fixed. So once all integers are fixed, a fixpoint keeps every
-// constraint. Each conclusion is explained by the bounds that it used. Reasons of orders and sums
-// shift (trail.h). Cost: O(constraints that name the integer) for each change.
+// If a guard is open, an order makes it false as soon as bounds contradict the order; a sum or a
+// flip does so as soon as its integers are fixed. So at a fixpoint with all integers fixed, every
+// constraint is satisfied. Each conclusion is explained by the bounds that it used. Reasons of
+// orders and sums shift (trail.h). Cost: O(constraints that name the integer) for each change.
 class IntegerRules final : public lazy::ForeignRules {
  public:
   explicit IntegerRules(lazy::Trail& trail) : trail_(trail) {}
 
   void AddOrder(std::optional<BoundLiteral> guard, Sum low, Sum high);
-  // modulus >= 1; 0 <= rest < modulus by its own bounds.
+  // `modulus` >= 1. The bounds of `rest` must imply 0 <= rest < modulus.
   void AddRemainder(int value, int rest, Bound modulus);
   void AddSum(std::optional<BoundLiteral> guard, int first, int second, Sum total);
   void AddFlip(std::optional<BoundLiteral> guard, int first, int second, Bound mask);
 
-  // Derives what the constraints imply at the root. False on a contradiction.
+  // Derives the consequences of the constraints at the root. Returns false on a contradiction.
   bool Start();
 
   bool Follow(const lazy::Change& change) override;

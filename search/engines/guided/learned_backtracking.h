@@ -7,12 +7,13 @@
 
 namespace tessera::search::engines::guided {
 
-// The compiled-in model, made by bench/train_backtracking: the score of a target from its features.
+// Returns the compiled-in model, made by bench/train_backtracking. It scores a target by its
+// features.
 BoostedTrees BacktrackingModel();
 
-// The policy of the model: the target of the highest score, weighted by its depth so that a return
-// far up needs more confidence. Below a threshold the default policy decides (TelaMalloc: Maas et
-// al. 2023, section 6.5). Cost: one score for each target.
+// Returns the policy of the model. It picks the target of the highest score, weighted by depth so
+// that a return far up needs a higher score. Below a threshold the default policy decides
+// (TelaMalloc: Maas et al. 2023, section 6.5). Cost: one score for each target.
 Backtracking LearnedBacktracking();
 
 }  // namespace tessera::search::engines::guided

@@ -103,7 +103,8 @@ lazy::PackingQuery Search::QueryFor(Bytes capacity) const {
   return query;
 }
 
-// Writes what the packing does not state. False on a contradiction at the root.
+// Writes the constraints that the packing does not contain. Returns false on a contradiction at the
+// root.
 bool Search::Write(const base::Stop& stop) {
   question_.emplace(
       formulation::FormulationInput{prepared_.problem,
@@ -121,7 +122,8 @@ bool Search::Write(const base::Stop& stop) {
   return target_->Finish();
 }
 
-// Exchanging the places of two members gives another solution.
+// Imposes an order on the buffers of a group, because exchanging two of them yields another
+// solution.
 void Search::OrderGroup(const std::vector<int>& group) {
   for (size_t above = 1; above < group.size(); ++above) {
     for (size_t below = 0; below < above; ++below) {
@@ -165,8 +167,8 @@ problem::Statistics Turns::statistics() const {
   return sum;
 }
 
-// Sets whose turn it is, and returns for how many dead ends. 0: a stop kept the second search from
-// writing its constraints.
+// Sets `last_` to the search whose turn it is, and returns the number of dead ends of the turn; 0
+// if a stop prevented the second search from writing its constraints.
 int64_t Turns::TurnOfNext(problem::Bytes capacity, const base::Stop& stop) {
   const int64_t without = first_.tree().statistics().conflicts;
   const int64_t start = options_.head_start;

@@ -20,35 +20,38 @@
 
 namespace tessera::search::engines::guided {
 
-// The parts that stay the same for all capacities: a Problem with the sizes of one candidate, its
-// packing, and its constraints that the packing does not state, if it has any.
+// The data that is the same for all capacities: a Problem with the sizes of one candidate, its
+// packing, and, if it has any, its constraints that the packing does not contain.
 struct Prepared {
   problem::Problem problem;
   lazy::Packing packing;
   std::optional<encoder::formulation::AddressConstraints> addresses;
 };
 
-// nullptr after a stop.
+// Returns nullptr after a stop.
 std::unique_ptr<Prepared> Prepare(problem::Problem problem, const base::Stop& stop);
 
-// The search under one capacity at a time. Lessons of a packing alone are kept for lower ones.
+// A search under one capacity at a time. If the packing contains all constraints, lessons are kept
+// for lower capacities.
 class Search {
  public:
-  // `prepared` and `options` outlive it. `policy` is that of major backtracks.
+  // `prepared` and `options` must outlive this object. `policy` picks the points of major
+  // backtracks.
   Search(const Prepared& prepared, const GuidedOptions& options, const Backtracking& policy,
          problem::Bytes capacity, const base::Stop& stop);
 
-  // The Problem has more constraints than the propagation takes.
+  // Returns whether the Problem has more constraints than fit into the propagation, or a stop came
+  // while they were written.
   bool IsCutOff() const { return target_ && target_->Full(); }
   problem::Bytes Capacity() const { return capacity_; }
   bool MayAsk(problem::Bytes capacity) const {
     return capacity == capacity_ || (capacity < capacity_ && !target_);
   }
 
-  // MayAsk the capacity.
+  // MayAsk must accept the capacity.
   SearchTree::Verdict Solve(problem::Bytes capacity, const base::Budget& budget,
                             const base::Stop& stop);
-  // After kPlaced.
+  // Returns the placement after kPlaced.
   problem::Allocation Placement();
 
   const SearchTree& tree() const { return *tree_; }
@@ -74,18 +77,18 @@ class Search {
   bool consistent_ = false;
 };
 
-// One search; or two that take turns, one of them with the policy of backtracking. A policy helps
-// some Problems and harms others, and each search is the insurance of the other:
+// One search, or two that take turns, one of them with the policy of backtracking. A policy helps
+// some Problems and harms others, so each search insures against the weakness of the other:
 //
 //     dead ends of the search without    0 ....... 1000 ... 1100 ...... 1200 ......
 //     dead ends of the search with                      0 ....... 100 ....... 200 ...
 //
-// So the answer never takes more than twice the dead ends of the search without the policy, and
-// Problems that it decides within the head start see no difference. Turns depend on counts of dead
-// ends alone.
+// So an answer never takes more than twice the dead ends of the search without the policy, and
+// Problems that this search decides within the head start are unaffected. Turns depend only on
+// counts of dead ends.
 class Turns {
  public:
-  // As those of Search.
+  // The arguments are those of Search.
   Turns(const Prepared& prepared, const GuidedOptions& options, problem::Bytes capacity,
         const base::Stop& stop);
 
@@ -98,7 +101,7 @@ class Turns {
   problem::Allocation Placement() { return last_->Placement(); }
   const SearchTree& tree() const { return last_->tree(); }
 
-  problem::Statistics statistics() const;  // of both
+  problem::Statistics statistics() const;  // sums over both searches
 
  private:
   int64_t TurnOfNext(problem::Bytes capacity, const base::Stop& stop);

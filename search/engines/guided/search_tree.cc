@@ -70,7 +70,7 @@ SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop
   return Verdict::kRefuted;
 }
 
-// Makes the next decision. False if nothing is open.
+// Makes the next decision. Returns false if nothing is open.
 bool SearchTree::Advance() {
   const auto level = static_cast<size_t>(trail_.Level());
   if (points_.size() == level)
@@ -83,7 +83,7 @@ bool SearchTree::Advance() {
   return Decide(point);
 }
 
-// The phase of the placement that left the point.
+// Returns the phase of the placement that left the point.
 int SearchTree::PhaseAt(int point) const {
   if (point < 0) return 0;
   const Point& before = points_[static_cast<size_t>(point)];
@@ -116,7 +116,8 @@ bool SearchTree::Decide(Point& point) {
   return false;
 }
 
-// After a conflict: learns, and returns to the point where the search goes on. False if it is over.
+// Learns from a conflict and returns to the point where the search continues. Returns false if the
+// search is complete.
 bool SearchTree::Retreat() {
   while (true) {
     ++statistics_.conflicts;
@@ -148,14 +149,14 @@ bool SearchTree::Retreat() {
   return !refuted_;
 }
 
-// The point that the policy picks, or that of the last but one placement to blame. The failed
-// candidates come first there.
+// Returns the point that the policy picks, or else that of the last but one placement to blame.
+// Makes the failed candidates the first ones there.
 int SearchTree::TargetOfMajorBacktrack(int failed, const lazy::Lesson& lesson) {
   const int culprit = options_.culprits ? lesson.level - 1 : failed - 1;
   const std::optional<int> picked = targets_.Pick(points_, trail_, lesson);
   int target = std::clamp(picked.value_or(culprit), 0, failed);
   if (!options_.lessons) {
-    // No clause remembers what was tried, so only untried candidates count.
+    // No clause records the tried candidates, so only untried ones count.
     const auto is_done = [this](int point) {
       const Point& at = points_[static_cast<size_t>(point)];
       return at.next >= at.candidates.size();
@@ -184,7 +185,8 @@ int SearchTree::TargetOfMajorBacktrack(int failed, const lazy::Lesson& lesson) {
   return target;
 }
 
-// The deepest point up to the target that saw too many dead ends; the target if there is none.
+// Returns the deepest point up to the target with too many dead ends below it; the target if there
+// is none.
 int SearchTree::LeaveStuck(int target) {
   for (int point = target; point >= 0; --point) {
     if (statistics_.backtracks - points_[static_cast<size_t>(point)].since < kStuckAfter) continue;
@@ -194,7 +196,8 @@ int SearchTree::LeaveStuck(int target) {
   return target;
 }
 
-// Runs grow by Luby's sequence, as restarts do: no length suits all Problems. Lessons stay.
+// The lengths of runs follow Luby's sequence, as in restarts, because no fixed length suits all
+// Problems. Lessons stay.
 void SearchTree::NextRecipe() {
   ReturnToRoot();
   const auto count = static_cast<int64_t>(recipes_.size());
@@ -235,8 +238,8 @@ void SearchTree::Keep(const lazy::Lesson& lesson, int point) {
   if (lesson.level <= point) trail_.Push(lesson.clause[0], {Reason::Kind::kClause, clause, 0});
 }
 
-// Literals that hold everywhere are lost with the levels in which they were asserted, except at the
-// root.
+// Asserts the literals that always hold again: backtracking undoes them unless they were asserted
+// at the root.
 bool SearchTree::AssertUnits() {
   for (size_t at = rooted_units_; at < units_.size(); ++at) {
     if (!trail_.Imply(units_[at], {})) return false;

@@ -22,27 +22,27 @@ namespace tessera::search::engines::guided {
 //
 //     point 0  longest  largest  greatest area
 //                |
-//     point 1  c1  c2  c3          c1 placed: dead end, so c2 (minor backtrack) ... c3: dead end
-//     too
-//                \   \   \         all candidates fail: major backtrack. The last dead end blames
+//     point 1  c1  c2  c3          c1 is a dead end, so c2 (minor backtrack), then c3 is tried.
+//                \   \   \         All candidates fail: major backtrack. The last dead end blames
 //                 x   x   x        the placements of points 0 and 1; the last but one is that of
-//                                  point 0, whose next candidates are c1, c2 and c3
+//                                  point 0, whose next candidates are c1, c2 and c3.
 //
-// - *Minor backtrack*: a placement that contradicts is undone, and the next candidate is tried.
+// - *Minor backtrack*: a placement that leads to a contradiction is undone, and the next candidate
+//   is tried.
 // - *Major backtrack*: when a point has no candidate left, the search returns to the point of the
 //   last but one placement that the dead end blames. The candidates that failed come first there,
-//   because they are what the rest left no room for. A policy may pick another point
+//   because the other placements left no room for them. A policy may pick another point
 //   (backtrack_targets.h).
 // - *Stuck*: a point below which many dead ends lie is left for its next candidate.
 // - *Lessons*: the clause of each dead end (clause_learning.h) stays. After a minor backtrack it
-//   forbids the position that failed, so the buffer may be tried again, higher. With lessons a
-//   point without candidates takes new ones, and the search ends only with a placement or with the
-//   empty clause, which proves that there is none.
+//   forbids the position that failed, so the buffer may be tried again, higher. With lessons, a
+//   point without candidates gets new ones, and the search ends only with a placement or with the
+//   empty clause, which proves that there is no placement.
 //
-// When every buffer has a place, what is left of the Booleans (modes of steps, variables of
-// constraints) is decided (boolean_queue.h). A recipe may decide them before it places any buffer;
-// that suits refutations. A dead end below the decision of a Boolean returns to where its lesson
-// implies a literal.
+// When every buffer has a place, the remaining Booleans (modes of steps, variables of constraints)
+// are decided (boolean_queue.h). A recipe may decide them before it places any buffer, which suits
+// refutations. After a dead end below the decision of a Boolean, the search returns to the level at
+// which the lesson implies a literal.
 //
 // Sources: TelaMalloc (Maas et al. 2023) for all but the lessons, which are those of
 // conflict-driven solvers (Marques-Silva and Sakallah 1996), kept while backtracking in small steps
@@ -51,19 +51,19 @@ class SearchTree {
  public:
   enum class Verdict : uint8_t { kPlaced, kRefuted, kUnknown };
 
-  // Everything outlives this object. The propagation has been started, and all constraints are
-  // written.
+  // All arguments must outlive this object. The propagation must have been started, and all
+  // constraints written.
   SearchTree(lazy::Propagation& propagation, std::vector<Candidates> recipes, Blame& blame,
              BacktrackTargets& targets, const GuidedOptions& options);
 
-  // Budget units are dead ends. A later call continues. After kPlaced the trail is the placement,
-  // until the next call.
+  // Searches within the budget, in dead ends. A later call continues. After kPlaced the trail holds
+  // the placement until the next call.
   Verdict Run(const base::Budget& budget, const base::Stop& stop);
 
   // Returns to the root, for another query.
   void ReturnToRoot();
-  // After the propagation was started again, for a lower capacity: asserts what was learned. False
-  // on a contradiction.
+  // Asserts what was learned, after the propagation was started again for a lower capacity. Returns
+  // false on a contradiction.
   bool Resume();
 
   bool GaveUp() const { return gave_up_; }       // bounds rise in more steps than are followed
@@ -96,12 +96,12 @@ class SearchTree {
   lazy::ConflictAnalysis analysis_;
   std::vector<Point> points_;  // point k is left by the decision of level k + 1
   std::vector<lazy::BoundLiteral> units_;
-  size_t rooted_units_ = 0;  // that hold at the root already
+  size_t rooted_units_ = 0;  // units that hold at the root already
   int64_t learned_ = 0;      // clauses since the last reduction
   int64_t most_learned_;
   size_t recipe_ = 0;  // in use
-  int64_t runs_ = 0;   // that have ended
-  int64_t run_ends_;   // after so many backtracks
+  int64_t runs_ = 0;   // completed runs
+  int64_t run_ends_;   // number of backtracks at which the run ends
   bool refuted_ = false;
   bool exhausted_ = false;
   bool gave_up_ = false;

@@ -12,8 +12,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// The two ends from which addresses can be counted. Each rule holds from the bottom and, mirrored,
-// from the top, so it is written once:
+// The two ends from which addresses can be counted. Each rule is valid from the bottom and,
+// mirrored, from the top, so its code is written once:
 //
 //     side     floor of buffer i            before          space ends at
 //     bottom   least offset                 lies below      the ceiling of its memory
@@ -33,11 +33,11 @@ class Axis {
   const std::vector<Bound>& Sizes() const { return sizes_; }
   Bound Size(int buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
 
-  // A lower bound of the buffer's begin in every solution under the current decisions.
+  // Returns a lower bound of the buffer's begin in every solution under the current decisions.
   Bound Floor(Side side, int buffer) const {
     return trail_[OffsetView(side, buffer)] - Shift(side, buffer);
   }
-  // The latest begin of the buffer.
+  // Returns the latest begin of the buffer.
   Bound Latest(Side side, int buffer) const {
     return -Floor(OtherSide(side), buffer) - Size(buffer);
   }
@@ -46,16 +46,17 @@ class Axis {
     return {OffsetView(side, buffer), floor + Shift(side, buffer)};
   }
 
-  // "i comes before j"; the view is -1 if the two may share addresses.
+  // "i comes before j". The view is -1 if the two may share addresses.
   BoundLiteral Before(Side side, int i, int j) const {
     return OrderLiteral(side == Side::kBottom ? packing_.BelowView(i, j)
                                               : packing_.BelowView(j, i));
   }
 
-  // The end of the space of a memory, and the literal that states it (not needed from the top).
+  // Returns the end of the space of a memory.
   Bound End(Side side, int memory) const {
     return side == Side::kBottom ? -trail_[CeilingView(memory)] : 0;
   }
+  // "The space of the memory ends at `end` or before." Only needed from the bottom.
   BoundLiteral EndsAt(int memory, Bound end) const { return {CeilingView(memory), -end}; }
   View CeilingView(int memory) const { return 2 * packing_.CeilingOf(memory) + 1; }
 
@@ -70,7 +71,7 @@ class Axis {
   std::vector<Bound> sizes_;
 };
 
-// The distance by which the difference requires its second view to lie above its first.
+// Returns the distance by which the difference requires its view `to` to lie above its view `from`.
 inline Bound DistanceOf(const Difference& difference, const Axis& axis) {
   const Bound size = difference.sized < 0 ? 0 : axis.Size(difference.sized);
   return difference.distance + (difference.negative ? -size : size);
@@ -114,7 +115,8 @@ class OrderMatrix {
     below_.assign(below_.size(), 0);
   }
 
-  // Whether the buffer is known to come before every member of the set, as seen from the side.
+  // Returns whether the buffer is known to come before every member of the set, as seen from the
+  // side.
   bool ComesBeforeAll(Side side, int buffer, const BufferSet& set) const {
     const auto& rows = side == Side::kBottom ? above_ : below_;
     const uint64_t* row = rows.data() + static_cast<size_t>(buffer) * width_;

@@ -24,7 +24,7 @@ void ClauseDatabase::AddWatch(int clause, BoundLiteral watched, BoundLiteral blo
   watches_[static_cast<size_t>(falsifier.view)].push_back({clause, falsifier.bound, blocker});
 }
 
-// Integers may have been added to the trail.
+// Adds watch lists for the integers that were added to the trail.
 void ClauseDatabase::GrowWatches() {
   if (watches_.size() < static_cast<size_t>(trail_.Views()))
     watches_.resize(static_cast<size_t>(trail_.Views()));
@@ -116,7 +116,7 @@ bool ClauseDatabase::Rebuild(const std::vector<bool>& kept) {
   return consistent;
 }
 
-// Given clauses stay even if the root satisfies them, because under another query it may not.
+// Keeps given clauses even if the root satisfies them, because the root of another query may not.
 bool ClauseDatabase::Restore(const Clause& clause, std::span<const BoundLiteral> literals) {
   const bool given = clause.glue == 0;
   const bool satisfied = std::any_of(literals.begin(), literals.end(),
@@ -228,8 +228,8 @@ void ConflictAnalysis::Minimize() {
   for (const int change : touched_) has_level_[static_cast<size_t>(trail_.At(change).level)] = 0;
 }
 
-// Whether the change's literal follows from others of the clause. Reasons point backwards, so there
-// is no circular derivation.
+// Returns whether the change's literal follows from others of the clause. Reasons refer to earlier
+// changes, so no derivation is circular.
 bool ConflictAnalysis::Follows(int change, Bound needed, int depth) {
   const Change& step = trail_.At(change);
   if (step.reason.kind == Reason::Kind::kDecision ||
@@ -287,8 +287,8 @@ void ConflictAnalysis::NoteDerivation() {
             [](const Lesson::Step& a, const Lesson::Step& b) { return a.change < b.change; });
 }
 
-// Repeats the successful part of Follows, each change once, for the greatest bound that was needed
-// of it.
+// Notes the changes that a successful Follows used, each once, with the greatest bound that was
+// needed of it.
 void ConflictAnalysis::NoteFollowing(int change) {
   Known& known = known_[static_cast<size_t>(change)];
   if (known.is_noted) return;

@@ -13,8 +13,8 @@ namespace tessera::search::engines::lazy {
 // Ordinary clauses over bound and order literals, with two watched literals each (Moskewicz et al.
 // 2001).
 //
-// A watch is in the list of the view whose rise falsifies its literal, together with the least
-// bound that does so:
+// Each watch is in the list of the view whose rise falsifies its literal, with the least bound that
+// does so:
 //
 //     clause  x >= 5  or  p  or  -y >= -7          watches:  -x: at -4      -p: at 0
 //     the change  -x: -9 -> -3  crosses -4: the clause is visited;  -x: -9 -> -6 skips it
@@ -35,11 +35,13 @@ class ClauseDatabase {
 
   explicit ClauseDatabase(Trail& trail) : trail_(trail) {}
 
-  // Adds a clause of at least two literals and watches the first two. In a learned clause the first
-  // literal is the implied one, and the second is falsified last. Returns its index.
+  // Adds a clause of at least two literals, watches the first two, and returns its index. In a
+  // learned clause the first literal is the implied one, and the second is the one that was
+  // falsified last.
   int Add(std::span<const BoundLiteral> literals, int glue, int question);
 
-  // Visits the clauses of which the change falsifies a watch. False on a conflict.
+  // Visits the clauses in which the change falsifies a watched literal. Returns false on a
+  // conflict.
   bool Propagate(const Change& change);
 
   std::span<const BoundLiteral> LiteralsOf(int clause) const {
@@ -51,12 +53,13 @@ class ClauseDatabase {
   void MarkUsed(int clause) { clauses_[static_cast<size_t>(clause)].used = true; }
   int Count() const { return static_cast<int>(clauses_.size()); }
 
-  // At the root: drops satisfied clauses, and the worse half of those learned clauses of glue above
-  // 2 that took no part in a conflict since the last reduction. False if a clause is falsified.
+  // Drops satisfied clauses, and the worse half of the learned clauses with a glue above 2 that
+  // took no part in a conflict since the last reduction. Must be called at the root. Returns false
+  // if a clause is falsified.
   bool Reduce();
 
-  // At the root of another query: keeps the learned clauses of the queries marked true, and watches
-  // all clauses again. False if a clause is falsified.
+  // Keeps the learned clauses of the queries marked true, and watches all clauses again. Must be
+  // called at the root of another query. Returns false if a clause is falsified.
   bool Keep(const std::vector<bool>& questions);
 
  private:
@@ -84,7 +87,7 @@ class ClauseDatabase {
 // of the conflict.
 struct Lesson {
   std::vector<BoundLiteral> clause;  // the second literal, if any, is false since `level`
-  int level = 0;                     // to return to; there the first literal follows
+  int level = 0;                     // the level to return to; it implies the first literal
   int glue = 0;
   std::vector<int> involved;  // the integers whose changes took part in the conflict; may repeat
   // If a proof is recorded: the changes whose reasons, in sequence, lead from the negation of the
@@ -99,9 +102,9 @@ struct Lesson {
 // First-UIP learning (Marques-Silva and Sakallah 1996; Zhang et al. 2001) over bounds.
 //
 // The conflict is a set of true literals "view >= bound". The analysis walks the trail backwards.
-// It replaces the change behind each literal of the last level by its reason, until one is left.
-// For a change it records not the bound that was set but the least bound *needed*; shiftable
-// reasons then require less of their own literals:
+// It replaces each literal of the last level by the reason of its change, until one is left. For a
+// change it records not the bound that was set but the least bound *needed*; shiftable reasons then
+// require less of their literals:
 //
 //     change  y: 0 -> 40  because p, x >= 30       needed: y >= 36       requires p, x >= 26
 //
@@ -111,11 +114,12 @@ class ConflictAnalysis {
  public:
   ConflictAnalysis(const Trail& trail, ClauseDatabase& clauses, bool minimize);
 
-  // The level of the latest literal of the conflict. The trail must be at this level before Learn.
+  // Returns the level of the latest literal of the conflict. The trail must be at this level before
+  // Learn.
   int LevelOf(const std::vector<BoundLiteral>& conflict) const;
-  // The conflict must have a level >= 1. The lesson is valid until the next call.
+  // Derives the lesson of a conflict of a level >= 1. The result is valid until the next call.
   const Lesson& Learn(const std::vector<BoundLiteral>& conflict);
-  // From now on lessons contain their derivation.
+  // Makes future lessons contain their derivation.
   void KeepDerivations() { keeps_derivations_ = true; }
 
  private:

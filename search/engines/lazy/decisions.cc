@@ -13,7 +13,7 @@ namespace {
 constexpr double kHuge = 1e100;
 constexpr double kFirst = 1e-6;  // far below what one conflict adds
 
-// Ranks from 1, the largest area last, or shuffled by the seed.
+// Returns ranks from 1, where the largest area has the highest rank, or shuffled by the seed.
 std::vector<double> RankBuffers(const Axis& axis, uint64_t seed) {
   const Packing& packing = axis.packing();
   std::vector<int> order(static_cast<size_t>(packing.buffers));

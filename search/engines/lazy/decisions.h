@@ -11,8 +11,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// A binary heap of the numbers below n by activity: the greatest on top; among equals, the lower
-// number first. Activities can be raised in place. Cost: O(log n) per operation.
+// A binary heap of the numbers below n by activity, with the greatest on top; among equals, the
+// lower number comes first. Activities can be raised in place. Cost: O(log n) per operation.
 class ActivityHeap {
  public:
   explicit ActivityHeap(std::vector<double> activities)
@@ -95,13 +95,13 @@ class ActivityHeap {
 //
 // *Orders*: the open pair with the highest activity gets the order that it had last; initially, the
 // one that the middles of the buffers suggest. A proof of infeasibility concerns orders, not
-// offsets. With 1 to 2 % slack this mood alone can need ten times fewer conflicts, or never end,
-// and it finds tight packings late. So most runs use floors (lazy_engine.h). When no pair is open,
-// floors finish the placement. Cost: O(log pairs).
+// offsets. With 1 to 2 % slack this mood alone can need ten times fewer conflicts, but it can also
+// fail to end, and it finds tight packings late. So most runs use floors (lazy_engine.h). When no
+// pair is open, floors finish the placement. Cost: O(log pairs).
 //
 // If hints are followed, a buffer whose hint lies between its bounds is first required to begin at
 // its hint or later, and then placed on its floor; lower hints come first. Booleans of the caller
-// come last, as false.
+// are decided last, as false.
 class Decisions {
  public:
   enum class Mood : uint8_t { kFloors, kOrders };
@@ -119,7 +119,7 @@ class Decisions {
   // its phase.
   void Reopen(View order);
 
-  // Opens a level with the next assumption. False if nothing is open.
+  // Opens a level with the next assumption. Returns false if nothing is open.
   bool Decide();
 
  private:

@@ -15,8 +15,8 @@
 // a time, up to the capacity. The same happens if alignments leave no common offset: a at multiples
 // of 4 and b one above a, also at multiples of 4. Both are detected beforehand.
 //
-// Distances: a walk over the relations from the first buffer of each group gives every member its
-// distance d. A relation that closes a cycle must agree with the distances of its ends.
+// Distances: a walk over the relations from the first buffer of each group determines the distance
+// d of every member. A relation that closes a cycle must agree with the distances of its ends.
 //
 // Alignments: the first buffer's offset x must satisfy x + d = 0 modulo the alignment of every
 // member. Two such congruences modulo m and n have a common solution if and only if their residues
@@ -31,8 +31,8 @@ struct TieEdge {
   Bound distance = 0;
 };
 
-// For each buffer. A relation consists of four differences (packing.cc): both directions, and each
-// again as seen from the top.
+// Returns the fixed distances of each buffer. A relation consists of four differences (packing.cc):
+// both directions, and each again as seen from the top.
 std::vector<std::vector<TieEdge>> ExactDistances(const Packing& packing, const Axis& axis) {
   constexpr size_t kOfRelation = 4;
   std::vector<std::vector<TieEdge>> edges(static_cast<size_t>(packing.buffers));
@@ -52,7 +52,7 @@ std::vector<std::vector<TieEdge>> ExactDistances(const Packing& packing, const A
 // The conditions that the members of one group impose on the offset of its first buffer.
 class Congruences {
  public:
-  // Whether the member's alignment has a common offset with each one added before.
+  // Returns whether the member's alignment has a common offset with each one added before.
   bool Add(Bound distance, Bound alignment) {
     const Bound residue = ((-distance) % alignment + alignment) % alignment;
     for (const auto& [modulus, other] : by_modulus_) {
@@ -151,7 +151,7 @@ class Graph {
     }
   }
 
-  // The edges of a contradiction; empty if none is found.
+  // Returns the edges of a contradiction; empty if none is found.
   std::vector<BoundEdge> FindContradiction() {
     std::vector<Bound> distance(static_cast<size_t>(nodes_));
     raised_by_.assign(static_cast<size_t>(nodes_), -1);

@@ -63,8 +63,8 @@ Result LazySession::Answer(Status status, std::string reason) const {
   return result;
 }
 
-// Loads everything on the first query that has a budget, so that opening a session is cheap. False
-// after a stop.
+// Prepares the solver on the first query that has a budget, so that opening a session is cheap.
+// Returns false after a stop.
 bool LazySession::Load(const base::Stop& stop) {
   if (!packing_) packing_ = lazy::MakePacking(problem_, ladder_, stop);
   return packing_.has_value();
@@ -128,7 +128,7 @@ void LazySession::AddPlacement(Result& result, const std::vector<Bound>& sizes) 
   result.peak = peak;
 }
 
-// The least capacity that this refutation of `capacity` leaves open.
+// Returns the least capacity that this refutation of `capacity` leaves open.
 Bytes LazySession::RefutedBelow(Bytes capacity) {
   if (capacity > kFarthest) return 0;
   const Bound units = std::max<Bytes>(capacity, 0) / packing_->granularity + 1;

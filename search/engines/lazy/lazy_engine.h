@@ -11,14 +11,15 @@
 
 namespace tessera::search::engines::lazy {
 
-// Every rule of the lazy engine can be switched off. None changes an answer; all change the time.
+// The rules of the lazy engine. Each can be switched off. They change the running time but never an
+// answer.
 struct LazyOptions {
   uint64_t seed = 0;  // 0: heavier buffers first among equals; else shuffled by the seed
 
   bool edge_finding = true;
   int section_pair_cuts = 2;     // later sections that each section is compared with; 0: none
-  bool section_energy = true;    // used while orders are decided...
-  int energy_slack_percent = 5;  // ... in sections with at most this much slack
+  bool section_energy = true;    // used only while orders are decided
+  int energy_slack_percent = 5;  // the greatest slack of a section for section energy
   // every buffer rests on another (pair_rules.h), if offsets are not tied
   bool bottom_left = false;
 
@@ -32,9 +33,9 @@ struct LazyOptions {
   int orders_every = 3;      // one of this many runs between restarts decides orders; 0: none does
   bool follow_hints = true;  // until the first restart
 
-  // If true, the capacity is assumed anew for each call, so that learned clauses hold for every
-  // capacity. If false, it is a constant of the query: learned clauses are shorter, but hold for
-  // smaller capacities only.
+  // If true, the capacity is an assumption of each call, so that learned clauses hold for every
+  // capacity. If false, it is a constant of the query: learned clauses are shorter, but hold only
+  // for the same and smaller capacities.
   bool assume_capacity = false;
   bool keep_clauses = true;  // from query to query, if they still hold
 };
@@ -44,9 +45,9 @@ struct LazyOptions {
 //
 // Supports sizes, alignments, fixed offsets, hints, reserved ranges, gaps, several memories,
 // separate, exclusive, colocate and adjacent. Answers kUnsupported for modes, ports, spans and
-// banks that restrict something, and beyond the magnitudes of packing.h. kInfeasible requires a
-// derived empty clause; kUnknown comes from the budget (conflicts) or the stop. The same calls on a
-// session give the same answers.
+// banks that restrict something, and beyond the limits of packing.h. Answers kInfeasible only if it
+// derived the empty clause, and kUnknown at the end of the budget (in conflicts) or after a stop.
+// The same calls on a session give the same answers.
 class LazyEngine final : public problem::Engine {
  public:
   LazyEngine() = default;

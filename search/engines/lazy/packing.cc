@@ -30,8 +30,8 @@ struct Event {
   }
 };
 
-// The buffers alive just before one leaves after another entered. Between two such moments sets
-// only grow or only shrink, so no other set can be maximal.
+// Returns the sets of buffers alive just before a buffer leaves after another one entered. Between
+// two such moments the set only grows or only shrinks, so no other set can be maximal.
 std::vector<Members> FindLiveSets(const problem::Problem& problem, int memory) {
   std::vector<Event> events;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -67,7 +67,7 @@ void AddCliques(const problem::Problem& problem, const Members& live_set, const 
   }
 }
 
-// False after a stop.
+// Returns false after a stop.
 bool IsClique(const Members& live_set, const Conflict& conflict, base::PolledWork& work) {
   for (size_t a = 0; a < live_set.size(); ++a) {
     if (!work.Continues(static_cast<int64_t>(live_set.size() - a))) return false;
@@ -154,7 +154,7 @@ void FillBuffers(const Problem& problem, Packing& packing) {
   }
 }
 
-// Incomplete after a stop.
+// The result is incomplete after a stop.
 void FillPairs(const Problem& problem, const base::Stop& stop, Packing& packing) {
   const allocate::Conflicts conflict(problem);
   const auto n = static_cast<size_t>(packing.buffers);
@@ -218,7 +218,7 @@ void FillHoles(const Problem& problem, Packing& packing) {
   packing.holes = CompressedLists<Hole>(holes);
 }
 
-// Each inequality is stated on offsets and again on their negatives.
+// Adds an inequality twice: on the offsets and on their negatives.
 void AddDifference(Packing& packing, int from, int to, Bound distance, int sized, bool negative) {
   packing.differences.push_back({2 * from, 2 * to, distance, sized, negative});
   packing.differences.push_back({2 * to + 1, 2 * from + 1, distance, sized, negative});
@@ -240,8 +240,8 @@ void FillDifferences(const Problem& problem, Packing& packing) {
   }
 }
 
-// The properties that two buffers must share so that exchanging their offsets in a solution gives a
-// solution: memory, alignment, lifespans, and the size for each candidate.
+// The properties that two buffers must share so that exchanging their offsets in a solution yields
+// a solution: memory, alignment, lifespans, and the size for each candidate.
 using InterchangeKey = std::tuple<int, Bound, std::vector<std::pair<problem::Step, problem::Step>>,
                                   std::vector<Bytes>>;
 

@@ -142,7 +142,8 @@ bool BottomLeftRule::PropagateOne() {
   return support.top <= floor || RaiseTo(buffer, support.top);
 }
 
-// Whether the supporter's end, rounded up to the buffer's alignment, can lie at the floor or above.
+// Returns whether the supporter's end, rounded up to the buffer's alignment, can lie at the floor
+// or above.
 bool BottomLeftRule::Reaches(int supporter, Bound floor) const {
   return axis_.Latest(Side::kBottom, supporter) + axis_.Size(supporter) >= floor;
 }

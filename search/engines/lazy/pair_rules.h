@@ -8,7 +8,7 @@
 
 namespace tessera::search::engines::lazy {
 
-// Propagation between two integers.
+// The propagation between two integers.
 //
 //     order    i before j, floor(i) >= a           imply   floor(j) >= a + size(i)
 //     squeeze  floor(i) + size(i) > latest(j)      implies j before i
@@ -23,7 +23,7 @@ class PairRules {
  public:
   explicit PairRules(Axis& axis);
 
-  // Each function derives the consequences of a change. False on a conflict.
+  // Each of these functions derives the consequences of a change and returns false on a conflict.
   bool FloorRose(Side side, int buffer);
   bool CeilingSank(int memory);
   bool OrderSet(View order);
@@ -40,7 +40,7 @@ class PairRules {
   std::vector<std::vector<int>> inhabitants_;  // of each memory
 };
 
-// Every movable buffer rests at the bottom, on another buffer, or on a hole.
+// The rule that every movable buffer rests on the bottom, on another buffer, or on a hole.
 //
 //     |  .----.             If i begins at 1 or more, it begins where a supporter ends:
 //     |--|  i |----.        offset(i) >= least of floor(j) + size(j) over the j that may lie below
@@ -56,8 +56,8 @@ class PairRules {
 // It excludes useless positions of a buffer above its floor, as edge finding does if sections have
 // no slack. A reason names all neighbours, so clauses grow longer: proofs need as many conflicts as
 // without the rule, each at a higher cost, while some feasible packings with slack are found
-// immediately. So the rule is off by default. The rule does not run again while a stored supporter
-// remains valid. Cost: O(neighbours) per query.
+// immediately. So it is off by default. It does not run again for a buffer while its stored
+// supporter remains valid. Cost: O(neighbours) per query.
 class BottomLeftRule {
  public:
   explicit BottomLeftRule(Axis& axis);

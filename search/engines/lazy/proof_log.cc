@@ -50,7 +50,7 @@ void ProofLog::AddStep(const Change& change, Bound needed, const Trail& trail,
   }
   given_.clear();
   trail.Explain(change.reason, change.bound, needed, given_);
-  // The proof knows that ceilings bound offsets.
+  // A bound that follows from a ceiling alone needs no axiom, because the proof implies it.
   const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
   if (IsOffset({change.view, 0}) && std::all_of(given_.begin(), given_.end(), is_ceiling)) return;
   given_.push_back(trail.Not({change.view, needed}));
@@ -82,7 +82,7 @@ void ProofLog::Fail() {
   stop_.Request();
 }
 
-// Fills in the subjects too, and omits the ceilings, which the proof knows.
+// Also fills in the subjects, and omits the ceilings, which are implicit in the proof.
 bool ProofLog::FindGround(proof::Ground& ground) {
   subjects_.clear();
   const auto is_ceiling = [this](BoundLiteral literal) { return IsCeiling(literal); };
@@ -118,8 +118,8 @@ bool ProofLog::FindGround(proof::Ground& ground) {
   return true;
 }
 
-// The buffers that stay between two sections can be too large by themselves; then so is the
-// heaviest section.
+// The buffers that stay between two sections can be too large without any others; the heaviest
+// section is then too large as well.
 void ProofLog::FindHeaviestSection(int memory) {
   problem::Bytes heaviest = 0;
   for (int section = 0; section < packing_.sections.Count(); ++section) {
@@ -160,8 +160,8 @@ void ProofLog::FindStack() {
   subjects_.erase(std::unique(subjects_.begin(), subjects_.end()), subjects_.end());
 }
 
-// The buffer that all orders refer to, and a set that stays on either side of it: the buffers that
-// two sections have in common, apart from those below and above; the heaviest of these.
+// Finds the buffer that all orders refer to, and the buffers that two sections have in common apart
+// from those below and above it. Of all such sets it takes the heaviest.
 bool ProofLog::FindSectionPair() {
   const auto [first, second] = packing_.OrderedPair(given_[0].view);
   Bound heaviest = 0;
@@ -210,7 +210,7 @@ void ProofLog::NoteStayers(int around, const std::vector<int>& below, const std:
   subjects_ = std::move(stayers);
 }
 
-// The relation that the two bounds contradict, one from below and one from above.
+// Returns the relation that the two bounds contradict, one from below and one from above.
 int ProofLog::FindTie() const {
   const bool in_order = (given_[0].view & 1) == 0;
   const BoundLiteral low = given_[in_order ? 0 : 1];

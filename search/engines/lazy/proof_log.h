@@ -16,13 +16,13 @@ namespace tessera::search::engines::lazy {
 
 // Records in a proof how the solver derived its clauses.
 //
-// A lesson is derived by the reasons of some changes, in the order of the trail, and the conflict
-// at the end. The reason of a change is either a clause, which the proof knows by number, or that
-// of a rule; the latter becomes an axiom:
+// A lesson is derived from the reasons of some changes, in the order of the trail, and from the
+// conflict at the end. The reason of a change is either a clause, which has a number in the proof,
+// or the conclusion of a rule, which becomes an axiom:
 //
 //     reason    b5,3  x5>=40  imply  x3>=64       axiom    stack 5 : b3,5 x5<40 x3>=64
 //
-// Its ground follows from its shape. Every order and sum is a stack
+// The ground of the axiom follows from its shape. Every order and sum is a stack
 // (problem/proof/axiom_checker.h), whose members are
 //
 //     nothing                the heaviest section of a memory       section-pair cuts, if all stay
@@ -32,8 +32,8 @@ namespace tessera::search::engines::lazy {
 //                            outsider
 //     orders around one      all the others                         section energy
 //
-// Bounds of a single buffer have the ground of its windows; bounds of two buffers without an order,
-// that of a relation; orders without a bound, that of a section pair. Facts at the root become
+// Bounds of a single buffer have its windows as their ground; bounds of two buffers without an
+// order have a relation; orders without a bound have a section pair. Facts at the root become
 // clauses of one literal as they appear, because lessons omit them.
 //
 // Symmetries and the bottom-left rule are not consequences of the Problem: a solver that records a
@@ -45,15 +45,15 @@ class ProofLog {
            base::Stop& stop)
       : problem_(problem), packing_(packing), log_(log), stop_(stop) {}
 
-  // Returns the number of the learned clause in the proof. The trail must be where the lesson was
-  // learned.
+  // Records a lesson and returns the number of its clause in the proof. The trail must be in the
+  // state in which the lesson was learned.
   int32_t NoteLesson(const Lesson& lesson, Trail& trail, const ClauseDatabase& clauses);
   // Records the facts at the root. Must be called before clauses are renumbered.
   void NoteRoot(const Trail& trail, const ClauseDatabase& clauses);
   // Records that the conflict contradicts the root alone.
   void NoteRefutation(Trail& trail, const ClauseDatabase& clauses);
 
-  // Whether the proof cannot express some step, or has too many steps. The proof is then refused.
+  // Returns whether the proof failed, because it cannot express some step or has too many steps.
   bool Failed() const { return failed_; }
 
  private:

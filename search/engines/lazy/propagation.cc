@@ -17,7 +17,7 @@ constexpr int64_t kRulesPerLook = 64;
 constexpr int64_t kChangesPerView = 16;  // in a row, before the search for a cycle
 constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 
-// Every integer with bounds that suffice for any query; Start narrows them.
+// Returns a trail with every integer, with bounds that suffice for any query; Start narrows them.
 Trail MakeTrail(const Packing& packing) {
   Trail trail;
   trail.Reserve(static_cast<size_t>(packing.buffers + packing.memories) + packing.pairs.size());
@@ -86,8 +86,8 @@ bool Propagation::AssertFacts(const PackingQuery& query, bool symmetric) {
   return true;
 }
 
-// For two buffers at a fixed distance, the order is known, and whether the distance is large
-// enough.
+// Asserts the order of each pair of buffers at a fixed distance. Returns false if a distance is too
+// small for the sizes, or if ties and orders contradict each other.
 bool Propagation::AssertTiedOrders() {
   if (packing_.differences.empty()) return true;
   const Ties ties = FindTies(packing_, axis_);
@@ -140,7 +140,7 @@ bool Propagation::PropagateRules() {
   return bottom_left_.PropagateOne();
 }
 
-// Dispatches changes until there are none. False on a conflict.
+// Dispatches changes until there are none. Returns false on a conflict.
 bool Propagation::FollowChanges(const base::Stop& stop, bool& interrupted) {
   const int start = processed_;
   const auto pairs = static_cast<int64_t>(packing_.pairs.size());
@@ -182,7 +182,7 @@ bool Propagation::IsOrder(View view) const {
   return integer >= first && integer < first + static_cast<int>(packing_.pairs.size());
 }
 
-// Rules that count orders count those that were dispatched, even if dispatching found a conflict.
+// Rules that count orders count every dispatched order, even if dispatching it found a conflict.
 void Propagation::SetOrder(View view) {
   orders_.Set(view);
   section_pair_cuts_.OrderSet(view);

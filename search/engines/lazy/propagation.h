@@ -24,8 +24,8 @@ struct PackingQuery {
   std::vector<Bound> ceilings;  // of each memory, none negative
 };
 
-// Rules of the caller over any integers of the trail. They are told of every change, after the
-// clauses.
+// Rules of the caller over any integers of the trail. Propagation calls Follow for every change,
+// after the clauses and the rules of the packing.
 class ForeignRules {
  public:
   ForeignRules() = default;
@@ -33,26 +33,28 @@ class ForeignRules {
   ForeignRules& operator=(const ForeignRules&) = delete;
   virtual ~ForeignRules() = default;
 
-  // Derives the consequences of a change. False on a conflict.
+  // Derives the consequences of a change. Returns false on a conflict.
   virtual bool Follow(const Change& change) = 0;
 };
 
 // The consequences of bounds, orders and clauses: every rule of the engine, run to a fixpoint.
 //
-//     clauses and pair rules on each change; then section-pair cuts, energy, edge finding
+//     clauses and pair rules on each change; then section-pair cuts, energy, edge finding,
+//     bottom-left rule
 //
-// Cheap rules run to completion before an expensive one starts. Searches decide by opening a level
-// of the trail and pushing a literal; this class derives the rest, explains it, and undoes it.
+// Cheap rules run to completion before an expensive one starts. A search decides by opening a level
+// of the trail and pushing a literal; this class derives, explains and undoes the consequences.
 //
-// Bounds that raise each other around a cycle of orders and ties rise to the capacity, perhaps one
-// byte at a time. After many changes in a row Run searches for such a cycle (RefuteCycle), which is
-// itself a conflict.
+// Bounds that raise each other around a cycle of orders and ties rise up to the capacity, possibly
+// one unit at a time. After many changes in a row, Run searches for such a cycle (RefuteCycle),
+// which is a conflict.
 class Propagation {
  public:
   enum class Fixpoint : uint8_t { kReached, kConflict, kInterrupted };
 
-  // Everything must outlive this object. `seeks_cycles` is false where a proof is recorded. `stop`
-  // may be null; after a stop some rules are missing, which only weakens the search.
+  // `packing` and `options` must outlive this object. `seeks_cycles` must be false if a proof is
+  // recorded. `stop` may be null; after a stop some rules are missing, which only weakens the
+  // search.
   Propagation(const Packing& packing, const LazyOptions& options, const PackingQuery& query,
               bool seeks_cycles, const base::Stop* stop);
 
@@ -61,25 +63,28 @@ class Propagation {
   ClauseDatabase& clauses() { return clauses_; }
   const Packing& packing() const { return packing_; }
 
-  // Starts from the first bounds of the query, with fixed offsets, ceilings and, if `symmetric`,
-  // the orders of interchangeable and mirrored pairs, and buffers that rest on others. False if
-  // they contradict each other. Clauses stay; the caller watches them again (ClauseDatabase::Keep).
+  // Starts from the initial bounds of the query: fixed offsets and ceilings. If `symmetric`, it
+  // also asserts the orders of interchangeable and mirrored pairs, and enables the bottom-left rule
+  // if the options include it. Returns false on a contradiction. Clauses stay; the caller must
+  // watch them again (ClauseDatabase::Keep).
   bool Start(const PackingQuery& query, bool symmetric);
-  // At the root of another query with lower ceilings. False on a contradiction.
+  // Asserts the ceilings of the query, at the root; later calls may lower them. Returns false on a
+  // contradiction.
   bool AssertCeilings(const PackingQuery& query);
-  // All sections are looked at again by the next Run.
+  // Makes the next Run apply edge finding to all sections again.
   void WakeSections() { edges_.WakeAll(); }
 
-  // Section energy pays while orders are decided.
+  // Enables the section energy rule; it pays only while orders are decided.
   void WeighSections(bool weigh) { weighs_sections_ = weigh; }
-  // Whether the bottom-left rule is used.
+  // Returns whether the bottom-left rule is used.
   bool Rests() const { return rests_; }
-  // `rules` may be null.
+  // Sets the rules of the caller; null removes them.
   void Attach(ForeignRules* rules) { foreign_ = rules; }
 
-  // kConflict: Trail::Conflict() holds the reason. kInterrupted: the stop came, or bounds rise in
-  // more steps than are followed; the caller must return to the root and, in the second case, Start
-  // again, because bounds raised at the root stay.
+  // Runs all rules to a fixpoint. After kConflict, Trail::Conflict() holds the reason. kInterrupted
+  // means that a stop was requested, or that bounds rise in more steps than are followed. The
+  // caller must then return to the root and, in the second case, Start again, because bounds raised
+  // at the root stay.
   Fixpoint Run(const base::Stop& stop);
   void BacktrackTo(int level);
 
@@ -124,14 +129,14 @@ struct Ties {
   bool contradict = false;      // no placement satisfies them
 };
 
-// For the current sizes. Cost: O(buffers + differences) and, for each group, the square of the
-// number of different alignments.
+// Returns the ties for the current sizes. Cost: O(buffers + differences) and, for each group, the
+// square of the number of different alignments.
 Ties FindTies(const Packing& packing, const Axis& axis);
 
 // Searches for cycles of orders and ties that require a buffer to lie above itself. Considers the
-// buffers whose least offsets rose since change `start` of the trail, or all. If it finds a cycle,
-// the orders become the conflict of the trail, and the result is false. Cost: O(buffers * orders
-// and ties among them) in the worst case.
+// buffers whose least offsets rose since change `start` of the trail, or all buffers if `start` is
+// nullopt. If it finds a cycle, makes its orders the conflict of the trail and returns false. Cost:
+// O(buffers * orders and ties among them) in the worst case.
 bool RefuteCycle(const Packing& packing, const Axis& axis, std::optional<int> start);
 
 }  // namespace tessera::search::engines::lazy

@@ -54,7 +54,8 @@ SectionPairCuts::SectionPairCuts(Axis& axis, int reach, const base::Stop* stop)
   }
 }
 
-// Counts the uses of each view, then fills them in, in the order of the rows. False after a stop.
+// Counts the uses of each view, then fills them in, in the order of the rows. Returns false after a
+// stop.
 bool SectionPairCuts::FillUses(const base::Stop* stop) {
   base::PolledWork work(stop, kEntriesPerLook);
   std::vector<size_t> begin(static_cast<size_t>(trail_.Views()) + 1);
@@ -181,7 +182,8 @@ bool SectionPairCuts::PropagateOne() {
   return true;
 }
 
-// Enough of the true entries, the largest first, to leave no space for `entering`.
+// Returns as the reason enough of the true entries, the largest first, to leave no space for
+// `entering`.
 Reason SectionPairCuts::Because(const Row& row, Bound entering) {
   const Bound free = Free(row);
   Bound sum = entering;

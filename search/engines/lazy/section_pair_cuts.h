@@ -11,8 +11,8 @@
 
 namespace tessera::search::engines::lazy {
 
-// Section-pair cuts: buffers that leave between two sections free the space for those that enter,
-// below and above each buffer that stays.
+// The rule of section-pair cuts: buffers that leave between two sections free the space for those
+// that enter, below and above each buffer that stays.
 //
 //     section A                section B               k stays, l leaves, e enters. Without the
 //     |-- l --|== k ==|  s  |  |   s  |== k ==|- e -|  sizes of the stayers, the space is
@@ -25,8 +25,8 @@ namespace tessera::search::engines::lazy {
 // holds while the orders of the stayers are open. Exchanging A and B gives the mirrored bound. If
 // both sections are full, the leavers below k have exactly the size of the enterers below k.
 //
-// Each such row is linear over order literals. Its sum follows the trail, and an entry that no
-// longer fits becomes false. The reason is a few of the largest true entries and the ceiling.
+// Each such row is linear over order literals. Its sum is updated with the trail, and an entry that
+// no longer fits becomes false. The reason is a few of the largest true entries and the ceiling.
 // Neither rules on one section at a time nor bounds of offsets derive this conclusion while stayers
 // are open. On packings with little slack, up to a few per cent, most proofs need it
 // (docs/lazy-engine.md).
@@ -35,21 +35,22 @@ namespace tessera::search::engines::lazy {
 // These are few: a buffer leaves and enters once or twice among the sections that contain a stayer.
 class SectionPairCuts {
  public:
-  // Compares each section with the `reach` next sections in time; 0: none. After a stop, if given,
-  // fewer are compared.
+  // Compares each section with the next `reach` sections in time. `stop` may be null; after a stop,
+  // fewer sections are compared.
   SectionPairCuts(Axis& axis, int reach, const base::Stop* stop = nullptr);
 
   // Must be called when the sizes have changed and no order is known.
   void Reload();
 
-  // Follow the orders of the trail.
+  // OrderSet and OrderUndone must be called when an order literal is dispatched and when it is
+  // undone.
   void OrderSet(View order);
   void OrderUndone(View order);
 
   void CeilingSank(int memory);
   void Sleep();
   bool Idle() const { return woken_.empty(); }
-  // Derives the consequences of one row. False on a conflict.
+  // Derives the consequences of one row. Returns false on a conflict.
   bool PropagateOne();
 
  private:

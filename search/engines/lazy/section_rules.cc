@@ -101,7 +101,7 @@ bool EdgeFinding::FindEdges(Side side, int memory, size_t first, Bound sum, Boun
   return true;
 }
 
-// Members from `last` on are already behind `outside`.
+// Members from `last` on are already known to come after `outside`.
 bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first, size_t last,
                             Bound threshold) {
   Reason reason;
@@ -117,8 +117,8 @@ bool EdgeFinding::PutBefore(Side side, int memory, size_t outside, size_t first,
   return true;
 }
 
-// The reason why members from `first` on, which need `sum` together with those that join them, do
-// not fit if none begins below `threshold`.
+// Returns the reason why members from `first` on, which need `sum` together with those that join
+// them, do not fit if none begins below `threshold`.
 Reason EdgeFinding::BecauseSuffix(Side side, int memory, size_t first, Bound threshold, Bound sum) {
   trail_.OpenReason();
   for (size_t k = first; k < members_.size(); ++k) {

@@ -10,8 +10,9 @@
 
 namespace tessera::search::engines::lazy {
 
-// Edge finding on sections (Carlier and Pinson 1989, for one machine: a section is a machine,
-// addresses are its time, sizes the durations, and the ceiling the deadline of all jobs).
+// Edge finding on sections. Carlier and Pinson (1989) define it for one machine: here a section is
+// the machine, addresses are its time, sizes are the durations, and the ceiling is the deadline of
+// all jobs.
 //
 // Sort a section by floors. Each suffix S begins at its least floor l and needs s, the sum of its
 // sizes:
@@ -20,12 +21,12 @@ namespace tessera::search::engines::lazy {
 //     |   j....|[---S---][--S--][-S-]......|      edge:      l + s + size(j) > end for a j outside
 //                                                            S, so j comes before every member of S
 //
-// Weakened explanations: an overload of S needs only floors of end - s + 1, an edge end - s -
-// size(j) + 1. One threshold serves all, and members whose initial floor reaches it are omitted. If
-// all are omitted, the remaining slack goes to the ceiling, so that a refuted capacity refutes as
-// many others as possible.
+// Explanations are weakened: an overload of S needs only floors of end - s + 1, and an edge needs
+// only floors of end - s - size(j) + 1. One threshold serves all members, and members whose initial
+// floor reaches it are omitted. If all are omitted, the remaining slack goes to the ceiling, so
+// that a refuted capacity refutes as many others as possible.
 //
-// A fixed j needs no edges: the pair rules covered it when it was fixed.
+// A fixed j needs no edges, because the pair rules handled it when it was fixed.
 //
 // Cost: O(members log members) for a section in which nothing moves, since insertion sort keeps
 // nearly sorted orders; O(members squared) when edges appear.
@@ -35,10 +36,10 @@ class EdgeFinding {
 
   void Wake(Side side, int section);
   void WakeAll();
-  // Clears the wake-up list; called after backtracking.
+  // Clears the wake-up list. Must be called after backtracking.
   void Sleep();
   bool Idle() const { return woken_.empty(); }
-  // Derives the consequences of one woken section. False on a conflict.
+  // Derives the consequences of one woken section. Returns false on a conflict.
   bool PropagateOne();
 
  private:
@@ -69,25 +70,26 @@ class EdgeFinding {
   std::vector<Member> members_;  // of the current section, ascending
   BufferSet suffix_;             // members from the current one on
   std::vector<Bound> largest_;   // size among the movable members before each
-  // Each member is already known to come before all from here on.
+  // By member: it is known to come before all members from this one on.
   std::vector<size_t> settled_from_;
 };
 
-// Section energy: all buffers that must come before a given buffer in one section fill the space
-// before it together.
+// Section energy: the buffers that must come before a given buffer in one section all need space
+// before it.
 //
 //     |      l ......|[----][--][------]|  i     floor(i) >= l + sum of sizes, for the members of
 //                    '---- before i ----'        one section that are known to come before i and
 //                                                whose floors are l or more
 //
 // The pair rules see only one chain of such members at a time. Energy needs no order among them. It
-// is useful if a section has little slack, because only there a floor raised by a sum meets another
-// bound, and while orders are decided. While floors are decided, on the way to a placement, it
-// costs more than it saves. It runs on changes of orders only: floors that rise later are left to
-// the pair rules.
+// is useful only while orders are decided, in sections with little slack, because only there a
+// floor raised by a sum meets another bound. While floors are decided, on the way to a placement,
+// it costs more than it saves. It runs only when orders change; the pair rules handle floors that
+// rise later.
 //
-// The reason is shiftable: the sum stays; l and the raised floor sink together. Cost: O(members log
-// members), and one addition for each section that a member shares with the buffer.
+// The reason is shiftable: if l and the raised floor sink by the same amount, the sum stays valid.
+// Cost: O(members log members), and one addition for each section that a member shares with the
+// buffer.
 class SectionEnergy {
  public:
   // Considers sections whose slack is at most `slack_percent` per cent of the ceiling.

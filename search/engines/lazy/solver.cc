@@ -113,7 +113,7 @@ void Solver::ChangeMood() {
   propagation_.WeighSections(orders);
 }
 
-// Makes the next assumption or decision. False if there is none; `verdict` states why.
+// Makes the next assumption or decision. Returns false if there is none, and sets `verdict`.
 bool Solver::Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict) {
   ++statistics_.nodes;
   const auto level = static_cast<size_t>(trail_.Level());

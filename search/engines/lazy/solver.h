@@ -18,9 +18,10 @@
 
 namespace tessera::search::engines::lazy {
 
-// Whether every placement that satisfies `tight` satisfies `loose`: larger buffers under lower
-// ceilings. Then clauses learned under `loose` hold under `tight`. Sizes must be equal if buffers
-// rest on each other or are adjacent, because a larger buffer moves its neighbour.
+// Returns whether every placement that satisfies `tight` satisfies `loose`, because `tight` has no
+// smaller buffers and no higher ceilings. Clauses learned under `loose` then hold under `tight`.
+// Sizes must be equal if buffers rest on each other or are adjacent, because a larger buffer moves
+// its neighbour.
 bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_may_differ);
 
 // Conflict-driven search over bounds of offsets and orders of pairs (trail.h).
@@ -32,21 +33,22 @@ bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_ma
 //                  feasible
 //
 // The answer infeasible requires the derivation of the empty clause, or of a clause of assumptions
-// alone. Everything happens in the order of the input and the seed, so the same calls give the same
-// answers.
+// alone. The search depends only on the order of the input and the seed, so the same calls return
+// the same answers.
 //
-// Clauses over any literal can be added, including integers and booleans of the caller.
+// The caller can add clauses over any literals, including those of booleans that it adds.
 class Solver {
  public:
   enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
 
   // `proof` may be null; otherwise it records every derivation, and only one query is allowed.
-  // `stop` may be null. It ends the construction early; rules omitted then only weaken the search,
-  // and the next Ask or Solve does the rest.
+  // `stop` may be null. A stop ends the construction early. The omitted rules only weaken the
+  // search, and the next Ask or Solve does the rest.
   Solver(const Packing& packing, const LazyOptions& options, PackingQuery query,
          ProofLog* proof = nullptr, const base::Stop* stop = nullptr);
 
-  // A new {0, 1} integer for the caller's clauses; OrderLiteral(2 * it) means that it is 1.
+  // Adds a {0, 1} integer b for the caller's clauses and returns its index; OrderLiteral(2 * b)
+  // means that it is 1.
   int AddBoolean() { return propagation_.trail().AddBoolean(); }
   // Adds a clause that holds for every query. Literals may repeat. A clause without open literals
   // makes everything infeasible. A clause about offsets or orders may distinguish buffers that are
@@ -55,21 +57,21 @@ class Solver {
   // and discards all learned clauses.
   void AddClause(std::span<const BoundLiteral> literals);
 
-  // Replaces the constants. Learned clauses stay if they still hold. The sizes must be for the same
-  // buffers.
+  // Replaces the constants of the query. Learned clauses stay if they still hold. The sizes must be
+  // for the same buffers.
   void Ask(PackingQuery query);
 
   // Decides the query under the assumptions. Budget units are conflicts.
   Verdict Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
                 const base::Stop& stop);
 
-  // Whether the last kUnknown is due to bounds that rose in more steps than the solver follows. A
-  // larger budget does not help.
+  // Returns whether the last kUnknown is due to bounds that rose in more steps than the solver
+  // follows. A larger budget does not help then.
   bool GaveUp() const { return gave_up_; }
 
-  // The solution after kFeasible, until the next call.
+  // Returns the offset in the solution; valid after kFeasible until the next call.
   Bound OffsetOf(int buffer) const { return solution_[static_cast<size_t>(buffer)]; }
-  // The bound at the root; it holds for any assumptions.
+  // Returns the bound at the root, which holds for any assumptions.
   Bound LeastAtRoot(View view);
 
   const problem::Statistics& statistics() const { return statistics_; }

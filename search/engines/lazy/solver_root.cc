@@ -46,7 +46,7 @@ void Solver::AddClause(std::span<const BoundLiteral> literals) {
   }
 }
 
-// Refutations stay valid: more clauses make nothing feasible.
+// Refutations stay valid, because additional clauses make nothing feasible.
 void Solver::EndSymmetries() {
   symmetric_ = false;
   std::erase_if(units_, [](const Unit& unit) { return unit.query != kGiven; });
@@ -95,7 +95,7 @@ bool Solver::SizesMayDiffer() const {
                      [](const Difference& difference) { return difference.sized < 0; });
 }
 
-// Starts from the first bounds, with those lessons that still hold.
+// Starts from the initial bounds, with the lessons that still hold.
 void Solver::Reset() {
   ready_ = true;
   const bool stands = propagation_.Start(queries_.back().query, symmetric_);

@@ -8,12 +8,12 @@
 
 #include "tessera/base/arithmetic.h"
 
-// The lazy engine decides integers, and its knowledge about an integer is a pair of bounds.
+// The lazy engine decides integers and stores a pair of bounds for each.
 //
 //     integer x     view 2x:    x >= v         "the offset is at least v"
 //                   view 2x+1: -x >= v         "the offset is at most -v"
 //
-// A bound literal "view >= bound" needs no variable of its own: a comparison of two numbers shows
+// A bound literal "view >= bound" needs no Boolean variable: a comparison of two numbers shows
 // whether it is true, false or open. So literals are created when a rule or a clause mentions them
 // (lazy clause generation: Ohrimenko, Stuckey and Codish 2009; on demand for each value: Feydy and
 // Stuckey 2009). The order literal "i below j" is the literal "x >= 1" of an integer x in {0, 1};
@@ -68,7 +68,7 @@ struct Change {
 //     level 0 | level 1        | level 2
 //     changes:  x>=4  -y>=-9     p>=1  y>=6  x>=12        the chain of x: 12 -> 4 -> initial
 //
-// To find the change that made "x >= v" true, follow the chain of x. Bounds of offsets are
+// Find follows the chain of x to the change that made "x >= v" true. Bounds of offsets are
 // multiples of their granularity; every literal pushed here is rounded up to that. Undoing costs
 // O(changes undone).
 //
@@ -77,10 +77,11 @@ struct Change {
 // and the clauses learned from them apply more often.
 class Trail {
  public:
-  // Takes the memory for that many integers, booleans included, at once.
+  // Allocates the memory for that many integers, booleans included.
   void Reserve(size_t integers);
 
-  // Bounds are multiples of the granularity; least <= most.
+  // Adds an integer and returns its index. The bounds must be multiples of the granularity, and
+  // least <= most.
   int AddInteger(Bound least, Bound most, Bound granularity);
   int AddBoolean();
 
@@ -97,13 +98,13 @@ class Trail {
   bool IsFixed(int integer) const { return (*this)[2 * integer] == -(*this)[2 * integer + 1]; }
   bool IsBoolean(View view) const { return booleans_[static_cast<size_t>(IntegerOf(view))] != 0; }
 
-  // The least multiple of the integer's granularity that is not below the bound.
+  // Returns the literal with its bound rounded up to the integer's granularity.
   BoundLiteral Rounded(BoundLiteral literal) const {
     const Bound granularity = granularities_[static_cast<size_t>(IntegerOf(literal.view))];
     return granularity == 1 ? literal
                             : BoundLiteral{literal.view, base::RoundUp(literal.bound, granularity)};
   }
-  // The negation of a rounded literal.
+  // Returns the negation of a rounded literal.
   BoundLiteral Not(BoundLiteral literal) const {
     return {Opposite(literal.view),
             granularities_[static_cast<size_t>(IntegerOf(literal.view))] - literal.bound};
@@ -116,7 +117,7 @@ class Trail {
 
   int Size() const { return static_cast<int>(changes_.size()); }
   const Change& At(int index) const { return changes_[static_cast<size_t>(index)]; }
-  // The change that made a true literal true; -1 if it was true initially.
+  // Returns the change that made a true literal true; -1 if it was true initially.
   int Find(BoundLiteral literal) const;
 
   // Builds a reason: OpenReason, then Because for each literal, then CloseReason.
@@ -129,19 +130,19 @@ class Trail {
   // Raises a bound. Returns false if that contradicts a current bound; Conflict() then holds the
   // reason.
   bool Imply(BoundLiteral literal, Reason reason);
-  // For an open literal.
+  // Raises a bound to make an open literal true.
   void Push(BoundLiteral literal, Reason reason);
 
   // True literals that cannot all hold.
   std::vector<BoundLiteral>& Conflict() { return conflict_; }
-  // The clause that they falsify, or -1 if another rule found them.
+  // The clause that the conflict falsifies, or -1 if another rule found the conflict.
   int ConflictClause() const { return conflict_clause_; }
   void BlameClause(int clause) { conflict_clause_ = clause; }
-  // Makes the closed reason the conflict. Always returns false, for the caller to return.
+  // Makes the closed reason the conflict. Always returns false, so that the caller can return it.
   bool Refute(Reason reason);
 
-  // Appends the literals that explain `needed` <= bound, given the implication of `bound`; for
-  // kLiterals and kShiftable.
+  // Appends the literals that explain a bound of `needed` <= `bound`, where `reason` implied
+  // `bound`. The reason must be kLiterals or kShiftable.
   void Explain(Reason reason, Bound bound, Bound needed, std::vector<BoundLiteral>& out) const;
 
  private:

@@ -25,9 +25,9 @@ constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
 constexpr int64_t kOneIn = 100;                   // moves among equally cheap offsets
 constexpr int64_t kStepsBetweenStops = 256;
 
-// Takes time in proportion to the events, and little more if few are out of order (Cook and Kim,
-// 1980). For each two neighbours in the wrong order both are removed, because either may be the one
-// that moved; the removed ones are sorted separately and merged. `astray` is empty before and
+// Sorts events that are nearly in order, in linear time if few are out of order (Cook and Kim,
+// 1980). Of every two neighbours in the wrong order both are removed, because either may be the one
+// that moved. The removed events are sorted separately and merged. `astray` is empty before and
 // after.
 template <typename Event>
 void SortAlmostSorted(std::vector<Event>& events, std::vector<Event>& astray) {
@@ -166,7 +166,7 @@ void LocalSearch::FindCheapest(int buffer) {
   if (cost <= least_) Offer(model_.positions[at], from, beyond, cost);
 }
 
-// The lowest and the highest position from `from` up to, not including, `to`.
+// Offers the lowest and the highest position in [from, to).
 void LocalSearch::Offer(const allocate::Positions& positions, problem::Bytes from,
                         problem::Bytes to, Cost cost) {
   const problem::Bytes lowest = positions.AtLeast(from);
@@ -251,7 +251,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
       : allocate::PerMemorySession("local-search", allocate::BankSupport::kNone, problem, ladder),
         seed_(seed) {}
 
-  // Continues from the hints if they are a placement.
+  // Minimises costs; starts from the hints if they are a placement.
   Result Minimise(size_t candidate, problem::Bytes capacity, const base::Budget& budget,
                   const base::Stop& stop) override {
     Result result;
@@ -283,7 +283,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
     refusals_.assign(memories_.size(), "");
   }
 
-  // Overlaps that are left are no proof.
+  // Remaining overlaps prove nothing, so the status is then kUnknown.
   bool SolveMemory(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                    const base::Stop& stop, Result& result) override {
     if (!Improve(memory, capacity, budget, stop, result)) {
@@ -296,7 +296,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
     return true;
   }
 
-  // False, with the reason in the result, if overlaps are left.
+  // Returns false, with the reason in the result, if overlaps remain.
   bool Improve(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
@@ -339,8 +339,8 @@ class LocalSearchSession final : public allocate::PerMemorySession {
     return true;
   }
 
-  // Lowers the costs of one memory; the allocation stays as it is if there are none, or the memory
-  // is too large.
+  // Lowers the costs of one memory. The allocation does not change if the memory has no costs or is
+  // too large.
   void ReduceReuse(size_t memory, problem::Bytes capacity, const base::Budget& budget,
                    const base::Stop& stop, Result& result) {
     if (!Open(memory, stop).empty() || !memories_[memory]) return;
@@ -356,7 +356,8 @@ class LocalSearchSession final : public allocate::PerMemorySession {
       offsets[static_cast<size_t>(model.buffers[i])] = search.Best()[i];
   }
 
-  // Why the memory is too large, in words; empty if it is not. After a stop there may be no state.
+  // Returns a text that says why the memory is too large; empty if it is not. After a stop there
+  // may be no state.
   std::string Open(size_t memory, const base::Stop& stop) {
     if (memories_[memory]) return "";
     std::string& refusal = refusals_[memory];
@@ -375,7 +376,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
   }
 
   uint64_t seed_;
-  // Of the sizes last asked for, by memory.
+  // For the current sizes, by memory.
   std::vector<std::unique_ptr<MemoryState>> memories_;
   std::vector<std::string> refusals_;
 };

@@ -24,17 +24,17 @@ namespace tessera::search::engines::local_search {
 //     offsets of c       #########....######     #: at the weight of a, or of b; .: free of cost
 //
 // So a sweep over these ends finds the cheapest offsets; all offsets that it tries touch a
-// neighbour or a limit. If one of them is cheaper than the buffer's own, the buffer moves there.
-// Otherwise the weights of its overlaps grow by one. Overlaps that persist become expensive until
-// another buffer moves away; this leads the search out of local minima (Morris, 1993, the breakout
-// method; Egeblad, Nielsen and Odgaard, 2007, guide the overlaps of packings in this way). Weights
-// are reset periodically: when all are large, an increment has little effect.
+// neighbour or a limit. If one of them is cheaper than the buffer's current offset, the buffer
+// moves there. Otherwise the weights of its overlaps grow by one. Overlaps that persist become
+// expensive until another buffer moves away; this leads the search out of local minima (Morris,
+// 1993, the breakout method; Egeblad, Nielsen and Odgaard, 2007, guide the overlaps of packings in
+// this way). Weights are reset periodically: when all are large, an increment has little effect.
 //
 // A step costs time in proportion to the neighbours of one buffer. Their ends stay sorted from one
 // step to the next, except for the few that have moved since.
 class LocalSearch {
  public:
-  // Initially each buffer lies as low as possible. `model` must outlive the search.
+  // Places each buffer as low as possible. `model` must outlive this object.
   LocalSearch(const allocate::ConflictModel& model, uint64_t seed);
 
   // Sets the capacity and moves buffers beyond it down. Returns false if some buffer has no
@@ -100,13 +100,13 @@ class LocalSearch {
   // Of the current step.
   std::vector<Event> events_;
   std::vector<Event> astray_;
-  Cost own_ = 0;                          // cost of the buffer's own offset
+  Cost own_ = 0;                          // cost of the buffer's current offset
   Cost least_ = 0;                        // cost of the cheapest
   std::vector<problem::Bytes> cheapest_;  // offsets
 };
 
-// Local search: all buffers are placed immediately, with overlaps, and the overlaps are then
-// repaired (LocalSearch). It cannot prove infeasibility. On packings without slack, canonical
+// The engine "local-search" places all buffers immediately, with overlaps, and then repairs the
+// overlaps (LocalSearch). It cannot prove infeasibility. On packings without slack, canonical
 // search is much better. With a little slack, some per cent of the capacity on average, it finds
 // allocations that tree search does not reach, because it moves only buffers that overlap.
 //

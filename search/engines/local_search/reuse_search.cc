@@ -109,7 +109,7 @@ int64_t ReuseSearch::Improve(int64_t limit, const base::Stop& stop) {
   return steps_;
 }
 
-// Orders that are good for greedy placement (greedy.h) start the search in different places.
+// Tries orders that are good for greedy placement (greedy.h) as different starting points.
 void ReuseSearch::RebuildInOrders(const base::Stop& stop) {
   std::vector<int> order(static_cast<size_t>(model_.Count()));
   std::iota(order.begin(), order.end(), 0);
@@ -129,7 +129,8 @@ void ReuseSearch::RebuildInOrders(const base::Stop& stop) {
   try_by(degree);
 }
 
-// Places all buffers anew; if some buffer has no position, the best placement returns.
+// Places all buffers again in this order. If some buffer has no position, restores the best
+// placement.
 bool ReuseSearch::Rebuild(std::span<const int> order) {
   for (const int buffer : order) Remove(buffer);
   bool placed = true;
@@ -207,7 +208,8 @@ void ReuseSearch::AddRemoved(int buffer) {
   if (!known) removed_.push_back({buffer, kAbsent});
 }
 
-// False if some buffer has no position. Most often the larger ones come first.
+// Inserts the removed buffers, usually the larger ones first. Returns false if some buffer has no
+// position.
 bool ReuseSearch::Recreate() {
   order_.clear();
   for (const Place& place : removed_) order_.push_back(place.buffer);
@@ -279,8 +281,8 @@ bool ReuseSearch::Pays(const Neighbour& neighbour, Bytes offset) const {
   return other != kAbsent && offset > other - neighbour.below && offset < other + neighbour.above;
 }
 
-// kAbsent if every offset has a conflict. The cheapest offsets include the lowest and the highest
-// one of each stretch of equal cost; one of them is drawn.
+// Returns one of the cheapest offsets, or kAbsent if every offset has a conflict. The offset is
+// drawn among the lowest and the highest one of each stretch of least cost.
 Bytes ReuseSearch::FindCheapest(int buffer) {
   const allocate::Positions& positions = model_.positions[static_cast<size_t>(buffer)];
   const Bytes beyond = highest_[static_cast<size_t>(buffer)] + 1;

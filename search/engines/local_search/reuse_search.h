@@ -13,8 +13,8 @@
 
 namespace tessera::search::engines::local_search {
 
-// The penalties of one memory: pairs of buffers by number, those of a model first and then the
-// anchors, which have a fixed offset.
+// The penalties of one memory, as pairs of buffers. The buffers of a model have the first numbers;
+// the anchors, which have a fixed offset, have the next ones.
 struct PenalisedPairs {
   struct Pair {
     int first = 0;
@@ -33,7 +33,8 @@ PenalisedPairs PenalisedPairsOf(const problem::Problem& problem, int memory,
                                 const allocate::ConflictModel& model);
 
 // A local search for placements in which buffers that never live together share few addresses
-// (problem::CostKind::kReuse): the sum of the weights of the pairs that share one is minimised.
+// (problem::CostKind::kReuse). It minimises the sum of the weights of the pairs that share an
+// address.
 //
 // The search only visits placements: no two buffers in conflict ever overlap. A step removes some
 // buffers (ruin) and inserts them again one by one, each where it adds the least cost (recreate;
@@ -44,33 +45,36 @@ PenalisedPairs PenalisedPairsOf(const problem::Problem& problem, int memory,
 //     penalties        3333.......555555........2222           cost of the offsets that are left
 //     c                       ^ none      ^ ^ cost 5  ^ none: drawn among the cheapest
 //
-// The first removed buffer is drawn among those that cost something. The others are buffers that
-// pay with it, or buffers in conflict with it, so that places become free where it wants to be. The
-// result is accepted if it is not much worse: the tolerated loss falls during a round (simulated
-// annealing, Kirkpatrick et al., 1983), and each round starts from the best placement so far and is
-// longer than the one before. Otherwise the buffers return to their places.
+// The first removed buffer is drawn among those that have a cost. The others share a penalised
+// address with it or are in conflict with it, so that places become free where it would cost less.
+// The result is accepted if it is not much worse: the tolerated loss falls during a round
+// (simulated annealing, Kirkpatrick et al., 1983), and each round starts from the best placement so
+// far and is longer than the one before. Otherwise the buffers return to their places.
 //
 // Cost of a step: for each removed buffer of d neighbours and penalties O(d log d).
 class ReuseSearch {
  public:
-  // The model must outlive the search.
+  // `model` must outlive this object.
   ReuseSearch(const allocate::ConflictModel& model, const PenalisedPairs& penalties,
               problem::Bytes capacity, uint64_t seed);
 
-  // The buffers of the model at these offsets, which are a placement within the capacity.
+  // Starts from the buffers of the model at these offsets, which must be a placement within the
+  // capacity.
   void Start(std::span<const problem::Bytes> offsets);
 
-  // Takes at most `limit` steps. Ends before if the cost is 0, or if several rounds in sequence
-  // were in vain. Returns the number of steps.
+  // Takes at most `limit` steps. Ends earlier if the cost is 0, or after several rounds in sequence
+  // without an improvement. Returns the number of steps.
   int64_t Improve(int64_t limit, const base::Stop& stop);
 
-  // The cheapest placement so far, by model number.
+  // The cost of the cheapest placement so far.
   int64_t LeastCost() const { return least_cost_; }
+  // The offsets of that placement, by model number.
   const std::vector<problem::Bytes>& Best() const { return best_; }
 
  private:
-  // A buffer that must not be overlapped, without a weight, or should not be. That concerns offsets
-  // of this buffer in (the other offset - below, the other offset + above).
+  // A buffer that must not be overlapped (a conflict) or should not be (a penalty, which has a
+  // weight). The two overlap if the offset of this buffer lies in the open range (the other offset
+  // - below, the other offset + above).
   struct Neighbour {
     int other = 0;
     bool conflicts = false;
@@ -79,7 +83,7 @@ class ReuseSearch {
     int64_t weight = 0;
   };
 
-  // From this offset on, cost and number of conflicts are different.
+  // A change of the cost and of the number of conflicts from this offset on.
   struct Event {
     problem::Bytes at = 0;
     int64_t cost = 0;

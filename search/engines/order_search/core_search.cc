@@ -13,21 +13,22 @@ namespace tessera::search::engines::order_search {
 
 namespace {
 
-// The least contention of the core, as a share of the greatest load, in turn.
+// The least contention in the core, as a share of the greatest load; episodes use these shares in
+// turn.
 constexpr std::array<double, 7> kShares = {0.9, 0.8, 0.95, 0.7, 0.85, 0.5, 0.0};
 
 constexpr double kWorkPerEpisode = 500'000;
 constexpr int64_t kStepsPerLimit = 20'000;        // of ejection, at first
 constexpr int64_t kConstructionsPerEpisode = 12;  // at least
 constexpr double kLonger = 1.3;                   // episodes of the next rotation
-constexpr int kMostToFill = 20'000;               // ejection takes the whole of more
+constexpr int kMostToFill = 20'000;               // for more, the core of ejection is the whole
 constexpr int kMostFailures = 4;                  // of fills, in an episode
-constexpr double kAlmostAll = 0.7;  // a window with this part of the buffers is widened to all
+constexpr double kAlmostAll = 0.7;  // a region with this part of the buffers becomes the whole
 constexpr uint64_t kSeedOfStrand = 0x9e3779b97f4a7c15;
 constexpr size_t kManyBuffers = 200'000;  // more are placed by a sweep first; fills try one order
 
-// Whole placements before the first episode: on a skyline by a product of powers, or by first fit
-// in a class order. Strand s begins with opening s and skips those of the other strands.
+// A placement of all buffers before the first episode: on a skyline by a product of powers, or by
+// first fit in a class order. Strand s begins with opening s and skips those of the other strands.
 struct Opening {
   double angle;  // in units of pi
   ClassOrder classes = {.size_base = 0};
@@ -68,7 +69,7 @@ void CoreSearch::Lower(Bytes target, Effort& effort) {
   }
 }
 
-// A whole placement in a fixed order.
+// Places all buffers in a fixed order.
 bool CoreSearch::Open(Effort& effort) {
   const Opening& opening = kOpenings[opened_];
   opened_ += kStrands;
@@ -134,7 +135,8 @@ void CoreSearch::Begin() {
                                kConstructionsPerEpisode * static_cast<int64_t>(members.size()));
 }
 
-// One try to place the core, and a fill if it is promising. Returns false after a stop.
+// Tries once to place the core and, if that beats the best top, to complete the placement with the
+// fill. Returns false after a stop.
 bool CoreSearch::Step(Bytes target, Effort& effort) {
   if (!episode_ || episode_->work_left <= 0 || episode_->failures >= kMostFailures) Begin();
   const int64_t before = effort.Spent();
@@ -150,7 +152,7 @@ bool CoreSearch::Turn(Bytes target, Effort& effort) {
   return true;
 }
 
-// Limits go down from the best top by parts of the gap: a smaller part after a failure, a larger
+// Lowers the limit from the best top by a part of the gap: a smaller part after a failure, a larger
 // one after a success.
 bool CoreSearch::Eject(Bytes target, Effort& effort) {
   Episode& episode = *episode_;
@@ -178,22 +180,22 @@ bool CoreSearch::Eject(Bytes target, Effort& effort) {
   return true;
 }
 
-// Turns a placement of the core below the best top into one of the whole.
+// Extends a placement of the core below the best top to all buffers.
 void CoreSearch::Complete(const Offsets& core, Bytes target, Effort& effort) {
   if (episode_->core.Count() == instance_.Count()) return Keep(core, TopOf(instance_, core));
   if (!episode_->region) MakeRegion(target);
   Fill(core, effort);
 }
 
-// The fill are the buffers that live together with the core, and those that end above the target.
-// Others that live together with the fill are obstacles.
+// The fill consists of the buffers that live together with the core, and of those that end above
+// the target. The other buffers that live together with the fill are obstacles.
 void CoreSearch::MakeRegion(Bytes target) {
   Episode& episode = *episode_;
   const auto count = static_cast<size_t>(instance_.Count());
   std::vector<uint8_t> in_core(count, 0), in_fill(count, 0);
   for (const int i : episode.core.origin) in_core[static_cast<size_t>(i)] = 1;
 
-  // For each section: how many of the first sections some chosen buffer lives in.
+  // For each section: the number of earlier sections in which some chosen buffer lives.
   std::vector<int> covered(instance_.load.size() + 1);
   const auto cover = [&](const std::vector<uint8_t>& chosen) {
     std::fill(covered.begin(), covered.end(), 0);

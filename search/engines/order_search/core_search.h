@@ -18,8 +18,8 @@ namespace tessera::search::engines::order_search {
 
 // An anytime search for a placement with a low top.
 //
-// Where the load is low, any order will do. So an episode of the search looks at the *core*: the
-// buffers whose contention is at least a share of the greatest load.
+// Where the load is low, any order works. So an episode of the search considers the *core*: the
+// buffers whose contention is at least a given share of the greatest load.
 //
 //     load ^        core               1. The core alone is placed, by the squeaky wheel or by
 //          |-------.-.------------        ejection; this is fast, because the core is small.
@@ -29,22 +29,24 @@ namespace tessera::search::engines::order_search {
 //               window          time   3. A buffer of the fill that fits nowhere joins the core
 //                                         for the rest of the search.
 //
-// So the work of an episode depends on the window around the peaks of the load, not on the whole.
-// Episodes with different shares take turns; the share 0 makes the core the whole. A rotation of
-// the wheel is followed by one of ejection, which starts from the best placement. Before all
-// episodes, whole placements in a few fixed orders give the first answer.
+// So the work of an episode depends on the windows around the peaks of the load, not on the whole
+// instance. Episodes with different shares take turns; with the share 0 the core is the whole
+// instance. A rotation of episodes by the wheel is followed by a rotation by ejection, which starts
+// from the best placement. Before all episodes, placements of all buffers in a few fixed orders
+// provide the first answer.
 class CoreSearch {
  public:
-  // Searches that run side by side are strands with different numbers below kStrands. They draw
-  // different numbers and divide the openings. `known` is a placement, or empty.
+  // Searches that run concurrently have different `strand` numbers below kStrands. They draw
+  // different random numbers and share out the openings. `known` is a placement, or empty.
   static constexpr size_t kStrands = 2;
   CoreSearch(Instance instance, Offsets known, uint64_t seed, size_t strand);
 
-  // Finds a first placement, as fast as possible; it must have none. Returns false after a stop.
+  // Finds a first placement as fast as possible. Must not be called if there is a placement.
+  // Returns false after a stop.
   bool Start(Effort& effort);
 
-  // Works until the best top is at most `target`, or the effort is over. There must be a placement.
-  // A later call continues the search.
+  // Searches until the best top is at most `target` or the effort is over. There must be a
+  // placement. A later call continues the search.
   void Lower(Bytes target, Effort& effort);
 
   // Uses a placement of another search if it is better.
@@ -58,7 +60,7 @@ class CoreSearch {
   Bytes Top() const { return top_; }
 
  private:
-  // The core of an episode, and what lives with it.
+  // The core of an episode, and the buffers that live with it.
   struct Episode {
     Instance core;                        // taken from the whole
     std::unique_ptr<SqueakyWheel> wheel;  // or

@@ -10,13 +10,14 @@
 
 namespace tessera::search::engines::order_search {
 
-// Counts work, and polls a stop. A unit of work is about the time to place one buffer of thousands
-// on a skyline. The limit ends a search between two constructions, the stop at any buffer.
+// Counts work and polls a stop. A unit of work is about the time to place one buffer on a skyline
+// of thousands of buffers. The limit ends a search between two constructions, the stop at any
+// buffer.
 class Effort {
  public:
   Effort(int64_t limit, const base::Stop& stop) : limit_(limit), stop_(&stop, kUnitsBetweenPolls) {}
 
-  // Counts work that was done. Returns false from the stop on.
+  // Counts completed work. Returns false once the stop was requested.
   bool Spend(int64_t units) {
     spent_ += units;
     return stop_.Continues(units);

@@ -20,7 +20,7 @@ constexpr double kRecentFactor = 4;       // a buffer that moved recently weighs
 constexpr double kPenalty = 1;            // for each failure
 constexpr double kKeptPenalty = 0.3;      // after Relax
 constexpr double kTakesAny = 0.1;         // instead of a large one of the list
-constexpr int kSample = 3;                // the largest of so many is taken
+constexpr int kSample = 3;                // the largest of this many is taken
 constexpr double kTightest = 0.8;         // how often the tightest gap is taken
 constexpr double kShakes = 0.125;         // how often a neighbour moves to another gap
 constexpr int64_t kScannedPerUnit = 512;  // of work
@@ -74,7 +74,7 @@ bool EjectionSearch::Reach(Bytes limit, int64_t steps, Effort& effort) {
   return true;
 }
 
-// Takes the buffers above the limit off the start.
+// Starts from the starting placement without the buffers that end above the limit.
 void EjectionSearch::Begin(Bytes limit) {
   const auto measure = static_cast<Measure>(random_.Uniform(0, 3) % 3);
   for (size_t i = 0; i < base_weight_.size(); ++i) {
@@ -113,9 +113,9 @@ void EjectionSearch::Begin(Bytes limit) {
   });
 }
 
-// The start takes over what has changed in the windows that have no unplaced buffer. Windows are
-// connected in time by changed buffers, so those of different windows do not live together, and
-// what has not changed overlaps neither the old nor the new.
+// Copies the changes in windows without unplaced buffers to the starting placement. A window is a
+// range of sections that changed buffers connect. So changed buffers of different windows do not
+// live together, and unchanged buffers overlap neither the old nor the new offsets.
 void EjectionSearch::Salvage() {
   std::vector<int> change(instance_.load.size() + 1, 0);
   const auto has_changed = [&](size_t i) { return offset_[i] != start_[i]; };
@@ -141,7 +141,7 @@ void EjectionSearch::Salvage() {
   }
 }
 
-// The last of the list, mostly, or a larger one of a sample.
+// Removes a buffer from the list: the last one or a larger one of a sample, and sometimes any one.
 int EjectionSearch::TakeWaiting() {
   const auto any = [&] {
     return static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(waiting_.size()) - 1));
@@ -204,7 +204,7 @@ void EjectionSearch::Collect(int buffer) {
   const int last = instance_.last[static_cast<size_t>(buffer)];
   neighbours_.clear();
   runs_.assign(1, 0);
-  // A neighbour is taken in the first slab that both live in.
+  // A neighbour counts in the first slab in which both buffers live.
   ForSlabsOf(buffer, [&](const Slab& slab, int number) {
     scanned_ += static_cast<int64_t>(slab.lives.size());
     for (size_t i = 0; i < slab.lives.size(); ++i) {
@@ -248,7 +248,7 @@ Bytes EjectionSearch::AlignDown(int buffer, Bytes offset) const {
              : base::RoundDown(offset, instance_.alignment[static_cast<size_t>(buffer)]);
 }
 
-// A free offset at one end of a gap, or -1.
+// Returns a free offset at one end of a gap, or -1.
 Bytes EjectionSearch::FindGap(int buffer, Bytes limit, Choice choice) {
   const Bytes size = instance_.size[static_cast<size_t>(buffer)];
   Bytes found = -1, least = std::numeric_limits<Bytes>::max(), floor = 0;
@@ -273,9 +273,9 @@ Bytes EjectionSearch::FindGap(int buffer, Bytes limit, Choice choice) {
   return found;
 }
 
-// The offset at which the neighbours in the way weigh least: above the end of one, or below the
-// begin of one, or at a limit. What is in the way of [offset, top) are those that begin below `top`
-// without those that end at or below `offset`: two prefixes of sorted sequences.
+// Returns the offset at which the neighbours in the way weigh least: above the end of one, or below
+// the begin of one, or at a limit. The neighbours in the way of [offset, top) are those that begin
+// below `top`, except those that end at or below `offset`: two prefixes of sorted sequences.
 Bytes EjectionSearch::FindEjection(int buffer, Bytes limit) {
   const Bytes size = instance_.size[static_cast<size_t>(buffer)];
   const size_t count = neighbours_.size();
@@ -321,7 +321,7 @@ Bytes EjectionSearch::FindEjection(int buffer, Bytes limit) {
   return found;
 }
 
-// The position of a buffer in a slab, or where it belongs.
+// Returns the position of a buffer in a slab, or the position at which to insert it.
 std::ptrdiff_t EjectionSearch::IndexIn(const Slab& slab, int buffer) const {
   const Bytes offset = offset_[static_cast<size_t>(buffer)];
   const auto found = std::partition_point(slab.buffers.begin(), slab.buffers.end(), [&](int other) {

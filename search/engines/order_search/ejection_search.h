@@ -26,31 +26,32 @@ namespace tessera::search::engines::order_search {
 //
 // Time is divided into slabs of equal width, and each slab has the placed buffers that live in it,
 // in the order of their offsets. A scan of the slabs of a buffer finds its neighbours in that
-// order, so no list of pairs is needed, and a step costs time in proportion to the buffers alive
-// near it, however many there are in all.
+// order, so no list of pairs is needed, and the cost of a step is proportional to the number of
+// buffers alive near the buffer, not to the number of all buffers.
 //
 // The windows in which buffers end above a limit are often far apart, and some are harder than
-// others. Where the search fails, windows without unplaced buffers keep what they have gained.
+// others. If the search fails, windows without unplaced buffers keep their new placement.
 class EjectionSearch {
  public:
   // Starts from a placement. `instance` must outlive this object.
   EjectionSearch(const Instance& instance, const Offsets& start, uint64_t seed);
 
-  // Tries at most `steps` steps to bring every top down to `limit`, from the start. Returns whether
-  // it did. If not, the start has gained in some windows; no top of it is higher.
+  // Tries to lower every top to `limit`, in at most `steps` steps from the starting placement.
+  // Returns whether it succeeded. If not, the starting placement may have improved in some windows;
+  // none of its tops is higher than before.
   bool Reach(Bytes limit, int64_t steps, Effort& effort);
 
-  // The peak that was reached.
+  // Returns the placement that Reach found; valid after it returned true.
   const Offsets& Placement() const { return offset_; }
 
-  // From now on, starts from what was reached.
+  // Makes the placement of the last successful Reach the starting placement.
   void Accept() { start_ = offset_; }
 
-  // Forgets most of what the weights have learned.
+  // Reduces the weights, so that old failures count less.
   void Relax();
 
  private:
-  // How much the ejection of a buffer weighs before it has failed.
+  // The weight of the ejection of a buffer before it has failed.
   enum Measure : uint8_t { kSizeAndLife, kCount, kArea };
   enum Choice : uint8_t { kLowest, kTightestGap, kAny };
 
@@ -59,8 +60,8 @@ class EjectionSearch {
     int last;
   };
 
-  // The placed buffers that live in a slab, by offset, then number: what a scan reads, and their
-  // numbers.
+  // The placed buffers that live in a slab, by offset, then number: their lives, which a scan
+  // reads, and their numbers.
   struct Slab {
     std::vector<Life> lives;
     std::vector<int> buffers;

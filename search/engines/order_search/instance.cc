@@ -16,8 +16,8 @@ using problem::Problem;
 
 namespace {
 
-// Sections of the lives that are given, and the range of each life. A section begins with a birth
-// and ends with the next death.
+// Computes the range of sections of each life, and returns the number of sections. A section begins
+// with a birth and ends with the next death.
 int Compress(std::span<const Interval> lives, std::vector<int>& first, std::vector<int>& last) {
   std::vector<int64_t> births, deaths;
   births.reserve(lives.size());
@@ -63,7 +63,7 @@ void AddLoad(Instance& instance, int sections) {
   instance.greatest_load = load.empty() ? 0 : *std::max_element(load.begin(), load.end());
 }
 
-// By birth, then number. The keys are copied, because buffers are large.
+// Sorts by birth, then number. Copies the keys, because buffers are large.
 void SortByBirth(const Problem& problem, std::vector<int>& buffers) {
   std::vector<std::pair<problem::Step, int>> births;
   births.reserve(buffers.size());

@@ -24,14 +24,15 @@ using Offsets = std::vector<Bytes>;
 // A sequence of buffers of an Instance.
 using Order = std::vector<int>;
 
-// Half-open.
+// A half-open range.
 struct Interval {
   int64_t first = 0;
   int64_t last = 0;
 };
 
-// Buffers are numbered in the order of their first sections. If all alignments have a common factor
-// g, sizes are rounded up to multiples of g: then all sums of sizes are multiples of g.
+// The buffers of a memory, numbered in the order of their first sections. If all alignments have a
+// common factor g, sizes are rounded up to multiples of g, so that all sums of sizes are multiples
+// of g.
 //
 //     first:   0  0  1  1  2          Two buffers conflict if and only if their ranges
 //     last:    1  3  2  4  4          [first, last) meet. Buffer 3 lives in sections 1, 2 and 3.
@@ -51,35 +52,39 @@ struct Instance {
   Bytes Top(int buffer, Bytes offset) const { return offset + size[static_cast<size_t>(buffer)]; }
 };
 
-// Above every top.
+// A value above every top.
 inline constexpr Bytes kNoTop = std::numeric_limits<Bytes>::max();
 
 inline Bytes Instance::Align(int buffer, Bytes offset) const {
   return alignment.empty() ? offset : base::RoundUp(offset, alignment[static_cast<size_t>(buffer)]);
 }
 
-// The buffers of `memory`, or why orders cannot respect what the Problem states about one of them,
-// in words. `origin` is the index in the Problem. FindUnsupported (engine_session.h) must accept
-// the Problem. Cost: O(n log n).
+// Returns a text that names a requirement on a buffer of `memory` that a search over orders cannot
+// satisfy, or nullopt.
 std::optional<std::string> FindUnsupportedBuffer(const problem::Problem& problem, size_t memory);
-Bytes CommonAlignment(const problem::Problem& problem, size_t memory);  // g; 1 without buffers
+
+// Returns the common factor g of the alignments in `memory`; 1 if it has no buffers.
+Bytes CommonAlignment(const problem::Problem& problem, size_t memory);
+
+// Returns the buffers of `memory`; `origin` is their index in the Problem. FindUnsupported
+// (engine_session.h) and FindUnsupportedBuffer must accept the Problem. Cost: O(n log n).
 Instance MakeInstance(const problem::Problem& problem, size_t memory);
 
-// The given buffers alone, in ascending order, with fewer sections. `origin` is the number in
-// `whole`.
+// Returns the instance of the given buffers alone, which ascend. It has only the sections that they
+// need. `origin` is the number in `whole`.
 Instance Extract(const Instance& whole, std::span<const int> buffers);
 
-// For each buffer: the greatest load of its sections, its contention. A sparse table answers each
-// maximum in constant time. Cost: O(n + sections log sections).
+// Returns the contention of each buffer: the greatest load of its sections. A sparse table finds
+// each maximum in constant time. Cost: O(n + sections log sections).
 std::vector<Bytes> ContentionOf(const Instance& instance);
 
-// The greatest end of a buffer.
+// Returns the highest end of a buffer.
 Bytes TopOf(const Instance& instance, std::span<const Bytes> offsets);
 
-// The ranges of buffers that are connected in time, ascending.
+// Returns the ranges of buffers that are connected in time, in ascending order.
 std::vector<Interval> ComponentsOf(const Instance& instance);
 
-// By section, and one past the last: the first buffer that begins there or later.
+// Returns for each section, and for one past the last, the first buffer that begins there or later.
 std::vector<int> FirstBuffers(const Instance& instance);
 
 }  // namespace tessera::search::engines::order_search

@@ -30,7 +30,7 @@ MemorySearch::MemorySearch(const problem::Problem& problem, size_t memory, uint6
   if (whole_.HasPlacement()) Measure();
 }
 
-// Sizes were rounded up, but nothing lies on the padding of the topmost buffer: the peak may be
+// Sizes were rounded up, but nothing lies on the padding of the topmost buffer. So the peak may be
 // lower than the top by less than a unit.
 void MemorySearch::Lower(Bytes target, Effort& effort) {
   for (Bytes aim = base::RoundUp(target, unit_); !effort.IsOver(); aim -= unit_) {

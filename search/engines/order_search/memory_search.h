@@ -11,11 +11,11 @@
 
 namespace tessera::search::engines::order_search {
 
-// The search for a low peak of one memory of a Problem.
+// Searches for a placement with a low peak in one memory of a Problem.
 //
-// Elementary cases are solved at once. Otherwise one order places all buffers. Where the load is
-// zero, time divides into components that do not concern each other: those that are above the
-// target are then searched one by one, the highest first, and the others stay.
+// Elementary cases (elementary.h) are solved directly. Otherwise one order places all buffers.
+// Sections that share no buffer split the steps into independent components. The search then
+// improves those above the target one by one, the highest first; the others stay unchanged.
 //
 //     ---------------------- target
 //      .-----.                     .--.         Only the first component matters; the second and
@@ -27,14 +27,16 @@ class MemorySearch {
   // FindUnsupportedBuffer (instance.h) must accept the memory.
   MemorySearch(const problem::Problem& problem, size_t memory, uint64_t seed, size_t strand);
 
-  // Works until the peak is at most `target`, or the effort is over. A later call continues.
+  // Searches until the peak is at most `target` or the effort is over. A later call continues the
+  // search.
   void Lower(Bytes target, Effort& effort);
 
   bool HasPlacement() const { return peak_.has_value(); }
   Bytes Peak() const { return *peak_; }
 
-  // Offsets by index in the Problem.
+  // Writes the offsets of the best placement, by index in the Problem.
   void CopyTo(std::vector<Bytes>& offsets) const;
+  // Continues from these offsets, by index in the Problem, if their peak is lower.
   void Adopt(std::span<const Bytes> offsets);
 
  private:
@@ -48,8 +50,8 @@ class MemorySearch {
   size_t strand_;
   Bytes unit_;                     // all sizes in the search are multiples of it
   CoreSearch whole_;               // of all buffers, numbered as in its Instance
-  std::vector<CoreSearch> parts_;  // components that are searched on; empty: the whole is
-  bool divided_ = false;           // whether components were looked for
+  std::vector<CoreSearch> parts_;  // components still to improve; empty: search the whole
+  bool divided_ = false;           // whether the components were computed
   std::optional<Bytes> peak_;
 };
 

@@ -87,7 +87,7 @@ class OrderSearchSession final : public allocate::SizedSession {
     return std::nullopt;
   }
 
-  // The other memories come first: they only have to fit.
+  // The other memories come first, because they only have to fit.
   bool SearchMemories(const Goal& goal, Effort& effort) {
     for (size_t i = memories_.size(); i-- > 0;) {
       std::optional<MemorySearch>& memory = memories_[i];
@@ -102,7 +102,7 @@ class OrderSearchSession final : public allocate::SizedSession {
 
   uint64_t seed_;
   size_t strand_ = 0;
-  std::vector<std::optional<MemorySearch>> memories_;  // of the sizes last asked for
+  std::vector<std::optional<MemorySearch>> memories_;  // for the current sizes
 };
 
 }  // namespace

@@ -10,10 +10,10 @@
 
 namespace tessera::search::engines::order_search {
 
-// Order search, for thousands to millions of buffers: buffers are placed one by one in some order
-// and never moved, and the search is for an order that leaves a low peak (CoreSearch). No list of
-// conflicting pairs is made, so memory grows with the number of buffers and not with their density.
-// It cannot prove infeasibility; where it meets the load, the peak is proven least by that bound.
+// The engine "order-search", for thousands to millions of buffers. It places buffers one by one in
+// some order, never moves them, and searches for an order that yields a low peak (CoreSearch). It
+// makes no list of conflicting pairs, so memory grows with the number of buffers and not with their
+// density. It cannot prove infeasibility; if a peak equals the load, that bound proves it least.
 //
 // Answers kFeasible or kUnknown; LowerPeak (problem/engine.h) continues the search of the session.
 // Supports alignment, and several memories in permissive modes. Answers kUnsupported for fixed

@@ -11,8 +11,8 @@
 
 namespace tessera::search::engines::order_search {
 
-// The features of each buffer of an Instance on which orders of placement depend. Logarithms, so
-// that a weighted sum of them is a product of powers.
+// The features of each buffer of an Instance on which orders of placement depend. They are
+// logarithms, so that a weighted sum of them is a product of powers.
 struct Traits {
   explicit Traits(const Instance& instance, std::span<const Bytes> contention);
 
@@ -22,7 +22,7 @@ struct Traits {
   std::vector<float> contention;
 };
 
-// Sort keys of the buffers; those with greater keys are placed first.
+// Sort keys of the buffers; buffers with greater keys are placed first.
 using Keys = std::vector<double>;
 
 // A product of powers of size, life and contention, with or without noise.
@@ -36,9 +36,9 @@ struct ProductOrder {
 Keys ProductKeys(const Traits& traits, const ProductOrder& order, base::Random& random);
 ProductOrder DrawProductOrder(base::Random& random);
 
-// *Class order*: by classes of similar size, largest first; in a class by classes of similar life,
-// longest first; in such a class by birth. First fit then places buffers of nearly equal height
-// side by side, like bricks of one course, so that few narrow holes are left under later courses.
+// An order by classes of similar size, largest first; within such a class by classes of similar
+// life, longest first; within those by birth. First fit then places buffers of nearly equal height
+// next to each other in rows, so that few narrow holes remain under later rows.
 struct ClassOrder {
   double size_base = 2;   // the ratio of the sizes of adjacent classes
   double size_phase = 0;  // 0 to 1: where the borders of classes lie
@@ -47,15 +47,15 @@ struct ClassOrder {
   double noise = 0;  // in classes of size
 };
 
-// One class of size is one unit of the key.
+// Returns keys in which one class of size is one unit.
 Keys ClassKeys(const Instance& instance, const Traits& traits, const ClassOrder& order,
                base::Random& random);
 ClassOrder DrawClassOrder(base::Random& random);
 
-// All buffers, descending by key; equal keys ascending by number.
+// Sets `order` to all buffers, descending by key; equal keys ascend by number.
 void SortByKeys(const Keys& keys, Order& order);
 
-// Orders of a part of the buffers that are worth a try where they are placed by first fit.
+// Returns orders of the buffers in `part` that are promising for first fit.
 std::vector<Order> FillOrders(const Instance& instance, const Traits& traits,
                               std::span<const int> part, base::Random& random);
 

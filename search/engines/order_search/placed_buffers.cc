@@ -14,7 +14,7 @@ namespace {
 constexpr int kBlock = 16;             // sections
 constexpr int64_t kListsPerUnit = 16;  // of work
 
-// The first range that ends beyond `position`, by doubling steps.
+// Returns the first range that ends beyond `position`, by doubling steps.
 const AddressRange* Advance(const AddressRange* range, const AddressRange* end, Bytes position) {
   if (range == end || range->end > position) return range;
   std::ptrdiff_t step = 1;
@@ -91,7 +91,7 @@ void PlacedBuffers::Add(const allocate::RangeList& list) {
   if (!list.empty()) cursors_.push_back({list.data(), list.data() + list.size()});
 }
 
-// The addresses of the parts in that block that live with the buffer, coalesced.
+// Collects the addresses of the parts in the block that live with the buffer, coalesced.
 void PlacedBuffers::AddParts(int block, int first, int last, size_t list) {
   allocate::RangeList& ranges = own_parts_[list];
   ranges.clear();
@@ -112,7 +112,7 @@ void PlacedBuffers::AddParts(int block, int first, int last, size_t list) {
   Add(ranges);
 }
 
-// The lists whose union is the set of addresses occupied during the buffer's life.
+// Collects the lists whose union is the set of addresses occupied during the buffer's life.
 void PlacedBuffers::Collect(int buffer) {
   const Blocks blocks = BlocksOf(buffer);
   cursors_.clear();
@@ -139,8 +139,8 @@ void PlacedBuffers::Collect(int buffer) {
   for (const size_t node : ancestors_) Add(nodes_[node].whole);
 }
 
-// Asks the lists in turn. A list whose next range begins below the end of the buffer moves the
-// buffer above that range; a position that all lists accept in a row is free.
+// Visits the lists in turn. A list whose next range begins below the end of the buffer moves the
+// buffer above that range. A position that all lists accept consecutively is free.
 Bytes PlacedBuffers::FirstFit(int buffer, Bytes limit) {
   Collect(buffer);
   const Bytes size = instance_.size[static_cast<size_t>(buffer)];

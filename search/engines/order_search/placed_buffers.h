@@ -12,18 +12,18 @@
 
 namespace tessera::search::engines::order_search {
 
-// Buffers that are placed in any order, without a list of conflicting pairs.
+// Stores buffers that are placed in any order, without a list of conflicting pairs.
 //
-// The tree of allocate::Occupancy over blocks of sections instead of single ones. A node lists the
-// addresses occupied in all its blocks (`whole`) and those occupied somewhere in them (`some`). A
-// buffer that covers only a part of a block is kept in a list of that block, and its life is
-// compared one by one:
+// The data structure is the tree of allocate::Occupancy over blocks of sections instead of single
+// sections. A node lists the addresses occupied in all its blocks (`whole`) and those occupied
+// somewhere in them (`some`). A buffer that covers only a part of a block is kept in a list of that
+// block, whose lives are compared one by one:
 //
 //     block     |.......|.......|.......|.......|
 //     buffer        ---- ------- ------- --           the middle: nodes of the tree
 //                   part                 part         the ends: lists of two blocks
 //
-// Blocks make the tree an order of magnitude smaller, and spare most of its updates, because most
+// Blocks make the tree an order of magnitude smaller and avoid most of its updates, because most
 // lives are short. Cost of a placement: O(log sections) lists, and the ranges passed in them.
 class PlacedBuffers {
  public:
@@ -33,10 +33,10 @@ class PlacedBuffers {
   void Clear();
   void Insert(int buffer, Bytes offset);
 
-  // The lowest position at which the buffer ends at or below `limit`, or -1.
+  // Returns the lowest free position at which the buffer ends at or below `limit`, or -1.
   Bytes FirstFit(int buffer, Bytes limit);
 
-  // The work of all calls so far: lists and ranges that were looked at (effort.h).
+  // Returns the work of all calls so far, in visited lists and ranges (effort.h).
   int64_t Work() const { return work_; }
 
  private:
@@ -82,8 +82,8 @@ class PlacedBuffers {
   allocate::RangeList own_parts_[2];
 };
 
-// Places all buffers in that order, each as low as possible. `placed` is cleared first. Returns
-// false after a stop; `offsets` is then incomplete.
+// Places all buffers in the given order, each as low as possible. `placed` is cleared first.
+// Returns false after a stop; `offsets` is then incomplete.
 bool PlaceByFirstFit(const Instance& instance, PlacedBuffers& placed, const Order& order,
                      Offsets& offsets, Effort& effort);
 

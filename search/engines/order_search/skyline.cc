@@ -68,7 +68,7 @@ bool Skyline::Place(const Order& order, Offsets& offsets, Effort& effort) {
   return true;
 }
 
-// The best rank among the buffers that begin in the segment and end in it.
+// Finds the best rank among the buffers that begin and end in the segment.
 void Skyline::FindBest(size_t node, int begin, int end) {
   if (end <= query_begin_ || query_end_ <= begin) return;
   const Node& seen = tree_[node];
@@ -123,7 +123,8 @@ void Skyline::Lift(int at) {
   Write(begin, end, height, before, after);
 }
 
-// Puts a buffer on the segment; what it leaves free on both sides becomes segments of their own.
+// Puts a buffer on the segment. The parts of the segment on both sides of the buffer become
+// separate segments.
 void Skyline::Cover(int at, int buffer, Bytes top) {
   const Segment segment = segments_[static_cast<size_t>(at)];
   int begin = instance_.first[static_cast<size_t>(buffer)];

@@ -21,10 +21,10 @@ namespace tessera::search::engines::order_search {
 //        '-----------------------> section
 //
 // This is best fit for strip packing (Burke, Kendall and Whitwell, Operations Research 52, 2004),
-// which Sekiyama et al. (arXiv 1804.10001) use for buffers. No conflict is ever computed: a buffer
-// above the skyline overlaps nothing. A tree over the buffers in order of birth, with the earliest
-// death and the best rank of each range, finds the buffer. Cost: O(n log n) in practice; a query
-// may visit more nodes where many good ranks have late deaths.
+// which Sekiyama et al. (arXiv 1804.10001) use for buffers. Conflicts are never computed, because a
+// buffer above the skyline overlaps nothing. A tree over the buffers in order of birth, with the
+// earliest death and the best rank of each range, finds the buffer. Cost: O(n log n) in practice; a
+// query may visit more nodes if many buffers of good rank have late deaths.
 class Skyline {
  public:
   // `instance` must outlive this object.
@@ -40,7 +40,8 @@ class Skyline {
     int best_rank;
   };
 
-  // A maximal range of sections with one height; those adjacent to it, or -1.
+  // A maximal range of sections with one height, and the first sections of the adjacent segments,
+  // or -1.
   struct Segment {
     Bytes height = 0;
     int end = 0;

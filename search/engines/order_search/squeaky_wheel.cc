@@ -54,8 +54,8 @@ bool SqueakyWheel::Construct(Bytes line, Effort& effort) {
   return true;
 }
 
-// Keeps what is better, component by component. There is progress if a component that is still
-// above the line has a lower top than since the last restart.
+// Keeps the better placement of each component. There is progress if a component that is still
+// above the line has its lowest top since the last restart.
 void SqueakyWheel::Judge(Bytes line) {
   ++since_;
   has_gained_ = false;

@@ -18,29 +18,29 @@ namespace tessera::search::engines::order_search {
 
 // Squeaky-wheel optimisation (Joslin and Clements, JAIR 10, 1999): construct, blame, reorder.
 //
-// An order is a vector of keys. Each construction places all buffers in that order; then the keys
-// of the buffers that end above the target rise, so that they come earlier next time. Without
-// progress for some constructions, new keys are drawn. Two kinds of construction take turns, and
-// the better one gets most of them: the skyline, with products of powers of size, life and
-// contention, and first fit, with class orders. Which of them is better depends on the instance:
-// with few buffers alive it is the skyline, with thousands it is first fit.
+// An order is a vector of keys. Each construction places all buffers in that order. Then the keys
+// of the buffers that end above the target rise, so that these buffers come earlier next time.
+// After some constructions without progress, new keys are drawn. Two kinds of construction take
+// turns, and the better one gets most of the turns: the skyline, with products of powers of size,
+// life and contention, and first fit, with class orders. The skyline is better with few buffers
+// alive, first fit with thousands.
 //
-// Parts of the instance that are not connected in time are judged one by one: the placement that
-// is kept is, for each component, the best of all constructions. A core (CoreSearch) often consists
-// of many windows, and no order is good for all of them.
+// Components of the instance that are not connected in time are judged separately: the search
+// keeps, for each component, the best placement of all constructions. A core (CoreSearch) often
+// consists of many windows, and no order is good for all of them.
 class SqueakyWheel {
  public:
   // `instance` must outlive this object. `contention` is parallel to its buffers.
   SqueakyWheel(const Instance& instance, std::span<const Bytes> contention, uint64_t seed);
 
-  // One construction; buffers that end above `line` are blamed. Returns false after a stop.
+  // Runs one construction and blames the buffers that end above `line`. Returns false after a stop.
   bool Construct(Bytes line, Effort& effort);
 
-  // The best of every component so far.
+  // Returns the best placement of every component so far.
   const Offsets& Placement() const { return best_; }
   Bytes Top() const { return top_; }
 
-  // Whether the last construction was the best of some component.
+  // Returns whether the last construction was the best so far for some component.
   bool HasGained() const { return has_gained_; }
 
  private:

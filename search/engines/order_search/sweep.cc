@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kBuffersPerUnit = 4;
 
-// The free ranges of the memory by address, and by size. The last one has no end, so there is
-// always a range that holds a buffer.
+// The free ranges of the memory by address and by size. The last one has no end, so some range
+// always has room for a buffer.
 class FreeRanges {
  public:
   FreeRanges() { Add(0, kNoTop); }
 
-  // Takes the smallest range in which the buffer fits, of equal ones the lowest.
+  // Takes the smallest range in which the buffer fits; among equal ones, the lowest.
   Bytes Take(const Instance& instance, int buffer) {
     const Bytes size = instance.size[static_cast<size_t>(buffer)];
     auto range = by_size_.lower_bound({size, 0});
@@ -73,7 +73,7 @@ class FreeRanges {
   std::set<std::pair<Bytes, Bytes>> by_size_;  // size, begin
 };
 
-// Buffers by the section at whose beginning they are dead.
+// The buffers by the section at the beginning of which they are dead.
 struct Deaths {
   explicit Deaths(const Instance& instance)
       : begin(static_cast<size_t>(instance.Sections()) + 2), buffers(instance.size.size()) {

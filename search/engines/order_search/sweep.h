@@ -9,21 +9,21 @@
 
 namespace tessera::search::engines::order_search {
 
-// A first placement of very many buffers, in a small part of the time of a skyline.
+// Returns a first placement of very many buffers, in a small part of the time that a skyline takes.
 //
 //     address ^   free ranges by size: 3, 9, rest        Buffers are placed in the order of birth,
 //             |   ....rest.....                          as an allocator of a running program does
 //             |  |   d   |     |---|                     (best fit with coalescing; Knuth, The Art
 //             |  '-------'  9  | e |  <- next birth      of Computer Programming, volume 1, 2.5).
 //             |  |a|  3  |-----'---'                     Deaths return their bytes first. Each
-//             buffer
-//             '--'-'-----'----------> time               takes the smallest free range that holds
-//             it.
+//             '--'-'-----'----------> time               buffer takes the smallest free range
+//                                                        that can hold it.
 //
-// Sound, because all buffers alive at a birth hold their bytes at that time. No order is better
-// informed of the past or worse of the future: tops are 5 to 20 % above the load on random lives.
+// The placement is valid, because all buffers alive at a birth occupy their bytes at that time. The
+// order of birth uses no information about the future: tops are 5 to 20 % above the load on random
+// lives.
 //
-// nullopt after a stop. Cost: O(n log k) with k buffers alive.
+// Returns nullopt after a stop. Cost: O(n log k) with k buffers alive.
 std::optional<Offsets> PlaceBySweep(const Instance& instance, Effort& effort);
 
 }  // namespace tessera::search::engines::order_search

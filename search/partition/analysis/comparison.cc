@@ -12,9 +12,10 @@
 #include "tessera/plan/metrics.h"
 #include "tessera/search/partition/rewriting.h"
 
-// The worse profile takes over, field by field, each entry of the better one that cannot make a
-// plan impossible or dearer. If it has become the better profile, the comparison holds. Fields that
-// are not named here must be equal, so a new field of profiles is compared soundly from the start.
+// Each entry of the better profile that cannot make a plan impossible or more expensive is copied
+// to the worse profile, field by field. If the result equals the better profile, the comparison
+// holds. Fields that are not named here must be equal, so a new field of profiles is compared
+// soundly from the start.
 //
 //     worse   capacity 256Ki  rate 4  mac_pj 0.04        better  capacity 1Mi  rate 8  mac_pj 0.02
 //               |               |         |
@@ -24,8 +25,8 @@
 // The effect of each entry follows from docs/program.md, "Costs", and the audits test it
 // (tests/audit/more.cc). Three effects need care:
 //
-// - A time that shrinks may uncover the start of a later operator where an engine overlaps
-//   operators (14.2.3), so times are compared only where no engine does.
+// - If an engine overlaps operators (14.2.3), a shorter time may expose the start of a later
+//   operator, so times are compared only if no engine does.
 // - The capacity of the tile memory determines the slices of streamed constants (12.1.8), and
 //   capacities determine homes (11.3). These must be the same.
 // - A network that does not fit is planned in another form (rewriting.h), in which a plan may be
@@ -56,7 +57,7 @@ void TakeLess(T& value, const T& better, bool matters) {
   if (!matters || better <= value) value = better;
 }
 
-// Whether banks neither restrict an address nor cost anything.
+// Whether the banks neither restrict addresses nor cost anything.
 bool HasFreeBanks(const Memory& memory) {
   const bool have_ports =
       std::any_of(memory.banks.begin(), memory.banks.end(), [](const problem::Bank& bank) {
@@ -98,7 +99,7 @@ void TakeThroughputs(Engine& engine, const Engine& better, bool time) {
   }
 }
 
-// Takes over what may be taken over.
+// Copies entries of the better profile to the worse one.
 class Improvement {
  public:
   Improvement(const Profile& worse, const Profile& better, Concern concern)
@@ -188,7 +189,8 @@ bool HaveEqualSlices(const graph::Graph& network, const Profile& a, const Profil
   return std::all_of(network.operators.begin(), network.operators.end(), slices_alike);
 }
 
-// Metrics that do not depend on how long activities take, and on what they consume. Others may.
+// The metrics that do not depend on times, and those that do not depend on energies. All others
+// may.
 constexpr std::array<std::string_view, 4> kWithoutTime = {"macs", "off_chip_bytes", "peak",
                                                           "off_chip_peak"};
 constexpr std::array<std::string_view, 5> kWithoutEnergy = {"latency", "macs", "off_chip_bytes",

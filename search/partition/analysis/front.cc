@@ -10,9 +10,8 @@
 
 // Epsilon constraints (Haimes 1971), placed where they are most informative. The least latency and
 // the least value of each other metric are the ends of a curve. Between two neighbours on it is a
-// gap. The search for the least latency with the metric limited to the middle of a gap gives a plan
-// that divides it in two, and excludes the region between that plan and the limit, where no plan
-// can be:
+// gap. The search for the least latency with the metric limited to the middle of a gap finds a plan
+// that divides the gap in two. It also shows that no plan lies between that plan and the limit:
 //
 //     latency
 //       |  q                    q: the least value of the metric
@@ -88,7 +87,8 @@ class FrontSearch {
   bool IsStopped() const { return options_.stop != nullptr && options_.stop->Requested(); }
   bool MaySearch() const { return front_.searches < most_ && !IsStopped(); }
 
-  // The totals of the plan found, with a further limit on one metric; nullopt where there is none.
+  // Searches for the least value of `metric` with a further limit, if any. Returns the totals of
+  // the plan found; nullopt if there is none.
   base::Expected<std::optional<plan::Metrics>> Search(
       std::string_view metric, const std::optional<std::pair<std::string, double>>& limit) {
     if (!MaySearch()) {

@@ -12,7 +12,7 @@
 namespace tessera::search::partition::analysis {
 
 struct Front : plan::PartitionFront {
-  // if there is no point: the result of the search for the least latency
+  // The result of the search for the least latency, if the front has no point.
   answer::PartitionResult refusal = {};
 };
 

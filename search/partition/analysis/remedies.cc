@@ -17,12 +17,12 @@
 // Remedies are found by experiment: the network, the profile or the objective is changed in one
 // place, and the query is tried again in its simplest form. The operator that causes the obstacle
 // is tried first, alone: most changes fail there, at the cost of a few placements. A change that
-// succeeds is tried on the other operators that do not fit alone, and last on a plan of single
+// succeeds is tried on the other operators that do not fit alone, and last by a plan of single
 // operators with nothing kept on chip, which the search itself makes and checks. Such a plan has
-// more traffic than necessary, but it stays valid whatever else is allowed.
+// more traffic than necessary, but it stays valid if more is allowed.
 //
 // Work is counted, so that answers do not depend on the clock (Trials). The stop is for inputs that
-// nevertheless take long; remedies that it leaves untried have a bound only.
+// nevertheless take long; remedies that were not tried before it have only the evidence kBound.
 namespace tessera::search::partition::analysis {
 namespace {
 
@@ -94,7 +94,7 @@ class RemedySearch {
     found_.push_back(std::move(remedy));
   }
 
-  // Adds the trial if it provably helps.
+  // Adds the trial if it helps.
   bool Try(const Trial& trial) {
     if (!trials_.OperatorFits(trial) || !trials_.OthersFit(trial)) return false;
     const bool helps = obstacle_.op >= 0 || trials_.HoldsConstants(trial);
@@ -134,7 +134,8 @@ class RemedySearch {
     return trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)];
   }
 
-  // `bytes` of the tile memory: by capacity or, if it is large enough, by the limit on the peak.
+  // Returns a trial with `bytes` of the tile memory: with a higher limit on the peak if the
+  // capacity suffices, otherwise with a larger capacity.
   Trial WithRoom(Bytes bytes) const {
     const hw_profiles::Memory& memory = TileMemory();
     if (bytes <= memory.capacity_bytes) {
@@ -158,8 +159,8 @@ class RemedySearch {
     return trial;
   }
 
-  // With as much room: as much as a plan of subgraphs of any length needs that minimises its peak,
-  // if that is less and suffices for a plan by itself.
+  // Returns a trial with the peak of a plan of subgraphs of any length that minimises its peak, if
+  // that is less than `bytes` and suffices for a plan; else `enough`.
   Trial WithLeastRoom(const Trial& enough, Bytes bytes) {
     Trial least = enough;
     least.objective.weights = {{"peak", 1}};
@@ -169,8 +170,8 @@ class RemedySearch {
     return trials_.FindLongerPlan(less) ? less : enough;
   }
 
-  // As much as the operators that do not fit need one by one, with the tiles that need least, or
-  // less where operators need less together.
+  // Tries as much room as the operators that do not fit need one by one, with the tiles that need
+  // least; or less if operators need less together.
   void TryRoom() {
     if (!TileMemory().banks.empty()) return TryBanks();
     Bytes enough = obstacle_.needed;
@@ -193,7 +194,7 @@ class RemedySearch {
     Add(trial.remedy, known ? Evidence::kObstacle : Evidence::kBound);
   }
 
-  // Banks that are 2, 4, ... times as long.
+  // Tries banks that are 2, 4, ... times as long.
   void TryBanks() {
     for (int64_t factor = 2; factor <= kMostFactor && trials_.MayTry(); factor *= 2) {
       const hw_profiles::Memory& memory = TileMemory();
@@ -216,7 +217,7 @@ class RemedySearch {
     }
   }
 
-  // Changes in `tiling`; for one key, the first value that helps.
+  // Tries changes in `tiling`; for each key, adds the first value that helps.
   void TryPolicies() {
     for (const Trial& trial : TilingTrials(trials_, profile_)) {
       if (CountOf(RemedyKind::kPolicy) >= kMostOfKind || !trials_.MayTry()) return;
@@ -227,8 +228,8 @@ class RemedySearch {
     }
   }
 
-  // A mode that allows a little more, and one that allows everything. If the latter does not help,
-  // no smaller change does.
+  // Tries modes that allow a little more, and a mode that allows everything. If the latter does not
+  // help, no smaller change does.
   void TryModes() {
     const std::vector<Trial> modes = ModeTrials(trials_, profile_);
     if (modes.empty() || !trials_.OperatorFits(modes.front())) return;
@@ -237,7 +238,7 @@ class RemedySearch {
     Try(modes.front());
   }
 
-  // The capacity that the program without a placement needs.
+  // Tries the capacity that the joint program needs, which has no placement.
   void TryJointRoom() {
     if (!obstacle_.problem || !TileMemory().banks.empty()) return;
     const std::optional<Bytes> peak = trials_.PeakOf(*obstacle_.problem);
@@ -246,7 +247,7 @@ class RemedySearch {
     Add(trial.remedy, trials_.FindPlan(trial) ? Evidence::kPlan : Evidence::kObstacle);
   }
 
-  // The capacity that a plan needs if the home is unlimited, and another home for one role.
+  // Tries the capacity that a plan needs if the home is unlimited, and another home for one role.
   void TryHome() {
     size_t memory = 0;
     while (memory < profile_.memories.size() && profile_.memories[memory].name != obstacle_.memory)
@@ -311,8 +312,8 @@ class RemedySearch {
     }
   }
 
-  // If a single limit may be the cause, it is dropped and its metric minimised within the others.
-  // Otherwise, or if that finds nothing, all are dropped.
+  // If a single limit may be the cause, drops it and minimises its metric within the others.
+  // Otherwise, or if that finds no plan, drops all limits.
   void TryLimits() {
     const auto is_exceeded = [](const placement::BrokenLimit& limit) {
       return limit.bound > limit.most;
@@ -342,14 +343,14 @@ class RemedySearch {
     return broken;
   }
 
-  // Raises the limits of these metrics to the needs of such a plan.
+  // Returns the remedy that raises the limits of these metrics to the totals of a plan.
   Remedy WithLimits(const std::vector<std::string>& raised, const plan::Metrics& totals) const {
     std::map<std::string, double> limits = objective_.limits;
     for (const std::string& metric : raised) limits[metric] = plan::ValueOf(totals, metric);
     return LimitRemedy(raised, limits);
   }
 
-  // Raises the limits at least to the bounds.
+  // Returns the remedy that raises the limits to the bounds.
   Remedy WithBounds() const {
     std::map<std::string, double> limits = objective_.limits;
     std::vector<std::string> raised;
@@ -361,7 +362,7 @@ class RemedySearch {
     return LimitRemedy(raised, limits);
   }
 
-  // A number that is not less: metrics that count things are whole.
+  // Returns the text of a number that is not less; metrics that are counts are whole numbers.
   static std::string RoundedUp(const std::string& metric, double value) {
     const bool counts =
         std::holds_alternative<int64_t plan::Metrics::*>(plan::FindMetric(metric)->value) &&

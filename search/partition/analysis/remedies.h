@@ -32,12 +32,12 @@ enum class RemedyKind : uint8_t {
 };
 std::string_view NameOf(RemedyKind kind);  // "floats_as"
 
-// The evidence for a remedy. The more there is to try, the weaker it is.
+// The evidence for a remedy. It is weaker if there is more to try.
 enum class Evidence : uint8_t {
   kPlan,  // a plan with the change was found and checked
   // the obstacle is gone: operators that did not fit alone now fit, or a home holds its constants
   kObstacle,
-  kBound,  // the change is necessary by the count of bytes; not tried
+  kBound,  // the count of bytes shows that the change is necessary; it was not tried
 };
 std::string_view NameOf(Evidence evidence);  // "plan"
 
@@ -74,16 +74,16 @@ class Trials {
          const base::Stop& stop)
       : graph_(graph), profile_(profile), options_(options), obstacle_(obstacle), stop_(stop) {}
 
-  // A copy of the inputs, to be changed.
+  // Returns a copy of the inputs, to be changed by the caller.
   Trial Unchanged(RemedyKind kind, std::string what, std::string subject, std::string value) const;
 
-  // MayTry: whether another operator may be tried. IsStopped: whether a stop was requested.
+  // Whether another operator may be tried.
   bool MayTry() const { return tried_ < kMostOperators && !stop_.Requested(); }
   bool IsStopped() const { return stop_.Requested(); }
 
-  // TryUnchanged: the operator without changes, within the available bytes. PeakOf: the least peak
-  // of the problem.
+  // Tries the operator with the given inputs, within the available bytes.
   placement::Alone TryUnchanged(int op);
+  // Returns the lowest peak found for the problem, if any (PeakWithoutCapacity).
   std::optional<problem::Bytes> PeakOf(const problem::Problem& problem) const;
 
   // Whether the operator that causes the obstacle fits alone, if there is one.
@@ -92,18 +92,18 @@ class Trials {
   // Whether all other operators fit that did not fit before.
   bool OthersFit(const Trial& trial);
 
-  // Whether the homes hold constants and state, if only these cause the obstacle.
+  // Whether only constants and state cause the obstacle, and the homes hold them.
   bool HoldsConstants(const Trial& trial) const;
 
-  // A plan of single operators, with nothing kept on chip, that satisfies the limits of the trial
-  // and the constraints.
+  // Returns a plan of single operators, with nothing kept on chip, that satisfies the limits of the
+  // trial and the constraints, if one is found.
   std::optional<plan::Plan> FindPlan(const Trial& trial);
 
-  // The better of that plan and one with longer subgraphs, which the search finds with a small
-  // effort.
+  // Returns the better of that plan and of one with longer subgraphs, which the search finds with a
+  // small effort.
   std::optional<plan::Plan> FindGoodPlan(const Trial& trial);
 
-  // A plan of subgraphs of any length, which the search finds with a small effort.
+  // Returns a plan of subgraphs of any length, which the search finds with a small effort.
   std::optional<plan::Plan> FindLongerPlan(const Trial& trial);
 
  private:
@@ -128,18 +128,18 @@ class Trials {
   int plans_ = 0;
 };
 
-// Profiles with one entry changed.
+// The following functions return trials with one entry of the profile changed.
 
 // Additional weight policies, smaller slices of weights, serialized transfers, additional axes to
 // cut. One key may have several values; the smallest change comes first.
 std::vector<Trial> TilingTrials(const Trials& trials, const hw_profiles::Profile& profile);
 
-// The tile memory with one additional mode, in which all banks are read and written. Then, with the
-// existing modes, read and write access of each engine and link to one bank that a mode does not
-// allow. None without modes.
+// First, one additional mode of the tile memory in which all banks are read and written. Then, in
+// each existing mode, read and write access of an engine or link to a bank that the mode does not
+// allow. Returns none if there are no modes.
 std::vector<Trial> ModeTrials(const Trials& trials, const hw_profiles::Profile& profile);
 
-// Larger memories, one by one, as the home of one of these roles that live in `memory`: an index
+// Each larger memory as the home of each of these roles that live in `memory`, which is an index
 // into Profile::memories.
 std::vector<Trial> HomeTrials(const Trials& trials, const hw_profiles::Profile& profile,
                               size_t memory, const std::vector<base::TensorRole>& roles);

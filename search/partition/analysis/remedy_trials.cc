@@ -18,7 +18,7 @@ namespace {
 
 using problem::Bytes;
 
-// Bytes of the tile memory that a plan may use.
+// Returns the bytes of the tile memory that a plan of the trial may use.
 Bytes RoomUnder(const Trial& trial) {
   const Bytes capacity =
       trial.profile.memories[static_cast<size_t>(trial.profile.tile_memory)].capacity_bytes;
@@ -108,7 +108,7 @@ std::optional<plan::Plan> Trials::Search(const Trial& trial, answer::PartitionOp
   options.judges_refusals = false;
   options.stop = &stop_;
   hw_profiles::Profile profile = trial.profile;
-  // A subset of the allowed options, which is faster.
+  // Only tiles that recompute rows, which is faster.
   if (options.constraints.empty()) profile.tiling.halo = {hw_profiles::HaloStorage::kRecompute};
   base::Expected<answer::PartitionResult> result = SearchPartition(trial.graph, profile, options);
   if (!result) return std::nullopt;
@@ -261,7 +261,8 @@ std::vector<Trial> ModeTrials(const Trials& trials, const Profile& profile) {
 
 namespace {
 
-// In place of the role's one home, or behind those of its list.
+// Returns a trial with another home of the role: instead of its only one, or at the end of its
+// list.
 Trial HomeTrial(const Trials& trials, const Profile& profile, base::TensorRole role, int other) {
   hw_profiles::RoleLayout layout = LayoutOf(profile, role);
   std::string homes = profile.memories[static_cast<size_t>(other)].name;

@@ -116,7 +116,8 @@ class Comparison {
            a.serialized == b.serialized && a.prefetch == b.prefetch;
   }
 
-  // Addresses may differ where a user has changed them; a bound must not be higher than is proven.
+  // Addresses may differ, because a user may change them; a bound must not be higher than the one
+  // that the search proves.
   void AgainstHomes(const Plan& found) {
     for (const plan::Home& home : plan_.homes) {
       for (const plan::Home& other : found.homes) {
@@ -195,7 +196,8 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   if (!plan.run.searched || plan.run.cut_off) {
     Comparison comparison(plan, "a search that cannot be repeated");
     const base::Expected<cost::Scale> scale = cost::Scale::Make(plan.objective, plan.lower_bounds);
-    // A partition that was given has the best layer-by-layer plan of its own objective.
+    // The baseline of a given partition is the best layer-by-layer plan for its objective, also if
+    // that weighs ratios.
     const base::Expected<cost::Scale> of_baseline = cost::Scale::Make(
         plan.run.searched ? WithoutRatios(plan.objective) : plan.objective, plan.lower_bounds);
     if (scale && of_baseline) {

@@ -16,13 +16,13 @@
 // tiles are the largest.
 //
 // A search is deterministic, and a plan records everything that determines its answer (plan::Run).
-// So the check runs the search again and compares. If an answer is called optimal and is not, the
-// search does not return it. The check depends on the search itself, as the check of costs depends
+// So the check runs the search again and compares. If a plan is called optimal and is not, the
+// search finds another one. The check depends on the search itself, as the check of costs depends
 // on the simulation (plan_cost.h). It finds claims that were changed or are out of date, not errors
-// of the search; against these, an independent judge is asked about the bound (confirm_bound.h). If
-// no search was run, or one was cut off, there is nothing to run again, and only
-// claims that follow from the lower bound and the whole output are allowed (plan_assembly.h). Cost:
-// that of the search; without one, that of the baseline.
+// of the search; to find these, an independent judge checks the bound (confirm_bound.h). If no
+// search was run, or one was cut off, no search can be repeated, and only claims that follow from
+// the lower bound and the whole output are allowed (plan_assembly.h). Cost: that of the search;
+// without one, that of the baseline.
 namespace tessera::search::partition::analysis {
 
 struct ReproduceOptions {

@@ -21,7 +21,7 @@ namespace {
 
 using hw_profiles::Profile;
 
-// Sums of energies in another order differ by less.
+// Sums of energies in different orders differ by less than this share.
 constexpr double kRounding = 1e-9;
 
 struct Variant {
@@ -66,7 +66,8 @@ std::vector<Variant> VariantsOf(const Profile& profile) {
   return variants;
 }
 
-// Where its buffers lie costs nothing, so the peaks stay.
+// Returns the metrics of the plan on another profile. The addresses do not affect the other
+// metrics, so the peaks stay.
 plan::Metrics PriceUnder(const Profile& profile, const plan::Plan& plan) {
   const cost::Simulator simulator(plan.network, profile);
   plan::Metrics totals;

@@ -8,8 +8,8 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/search/partition/partition.h"
 
-// Energies are the least certain figures of a profile. This tests whether other values would lead
-// to another plan.
+// Energies are the least certain figures of a profile. The analysis tests whether other values
+// would lead to another plan.
 namespace tessera::search::partition::analysis {
 
 // The effect of changing one energy of the profile.
@@ -18,11 +18,11 @@ struct Sensitivity {
   double factor = 1;   // the multiplier
   bool within = true;  // the plan still satisfies the limits of the objective
   double score = 0;    // of the plan with the changed energy
-  // Of the best plan found with it; that of the plan itself if none is better.
+  // Of the best plan found with the changed energy; that of the plan itself if none is better.
   double best_score = 0;
   bool undecided = false;  // a limit came before it was known whether a better plan exists
 
-  // No better choice was found.
+  // Whether the plan keeps the limits and no better one exists or may exist.
   bool Survives() const { return within && !undecided && best_score >= score; }
 };
 

@@ -11,10 +11,11 @@
 namespace tessera::search::partition::answer {
 namespace {
 
-// Limit on operators that are tried alone to find the obstacle.
+// The most operators that are tried alone to find the obstacle.
 constexpr size_t kMostStuck = 64;
 
-// The time for the one operator that is tried alone after a stop; after an interrupt, from then on.
+// The time for the one operator that is tried alone after a stop; for an interrupt, counted from
+// it.
 constexpr std::chrono::milliseconds kAfterStop(15);
 
 Room RoomIn(const choices::IntervalChoices& interval) {
@@ -83,7 +84,8 @@ std::optional<int> Absence::FindRefused() const {
   return std::nullopt;
 }
 
-// The search need not have expanded intervals next to one that is refused.
+// Whether the encoder refuses the interval. Tries it if necessary: the search need not have
+// expanded all intervals around a refused operator.
 bool Absence::IsRefused(const choices::IntervalChoices& interval) const {
   if (interval.IsFormulated()) return interval.Refusal() != nullptr;
   if (context_.stop.Requested()) return false;

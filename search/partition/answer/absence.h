@@ -11,13 +11,13 @@
 #include "tessera/search/partition/paths/path_search.h"
 #include "tessera/search/partition/placement/obstacles.h"
 
-// The reasons that a path search without a result knows.
+// The reasons why a path search has no result.
 namespace tessera::search::partition::answer {
 
 // Whether something has room in the tile memory.
 enum class Room : uint8_t { kSome, kUndecided, kNone };
 
-// An operator that was not seen to fit alone.
+// An operator that is not known to fit alone.
 struct Stuck {
   int op = 0;
   placement::Alone alone;
@@ -35,34 +35,37 @@ class Absence {
   Absence(const choices::SearchContext& context, const paths::PathSearch& paths)
       : context_(context), lattice_(paths.Lattice()) {}
 
-  // The room of the operator in the subgraphs around it; with `at_home`, in those that keep only
-  // required tensors on chip.
+  // Returns whether the operator has room in the subgraphs around it; with `at_home`, in those that
+  // keep only required tensors on chip.
   Room RoomFor(int op, bool at_home = false) const;
 
-  // Among the operators without room, the one that needs most alone, according to bounds.
+  // Returns, among the operators without room, the one that needs most alone according to bounds.
   std::optional<int> FindTightest(bool at_home = false) const;
 
-  // An operator that no subgraph around it can run, with any amount of memory.
+  // Returns an operator that no subgraph around it can run with any amount of memory, if any.
   std::optional<int> FindRefused() const;
 
+  // Returns an operator around which every subgraph overflows a home, if any.
   std::optional<FullHome> FindFullHome() const;
 
-  // The first operator that overflows a home if each operator is a subgraph and none is kept.
+  // Returns the first operator that overflows a home if each operator is a subgraph and no tensor
+  // is kept, if any.
   std::optional<FullHome> FindFullHomeAlone() const;
 
   // Whether some path avoids everything that is proven impossible, and satisfies the limits if
   // required. Undecided choices count as fitting; after a stop the answer is true.
   bool HasPath(bool within_limits) const;
 
-  // The last position that a sequence of subgraphs that may fit reaches, with any kept tensors;
-  // nullopt if one covers all.
+  // Returns the last position that a sequence of subgraphs that may fit reaches, with any kept
+  // tensors; nullopt if one reaches the end.
   std::optional<int> FarthestCut() const;
 
-  // Whether nothing fits among the tile shapes of an interval that were tried, and there are more.
+  // Whether some expanded interval without undecided choices has tile shapes that were not tried.
   bool LeavesOutShapes() const;
 
-  // Those among the first operators that the search did not see fit, ascending; `first` in any
-  // case. Each is tried alone; after a stop, only the one that needs most according to bounds.
+  // Tries operators that are not known to fit alone, at most the first kMostStuck, and `first` in
+  // any case. Returns those that do not fit, ascending. After a stop, tries only the one that needs
+  // most according to bounds.
   std::vector<Stuck> FindStuck(std::optional<int> first) const;
 
  private:

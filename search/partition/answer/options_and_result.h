@@ -41,26 +41,26 @@ enum class Ordering : uint8_t { kGiven, kSearch };
 
 struct PartitionOptions {
   plan::Objective objective;  // without weights: latency
-  // Per subgraph. If not set: as many as the effort allows, initially all operators of a network of
-  // up to 64.
+  // In one subgraph. If not set: as many as the effort allows, initially all operators of a network
+  // of up to 64.
   std::optional<int> max_operators;
   Ordering ordering = Ordering::kSearch;
   paths::Keeping keeping = paths::Keeping::kWherePossible;  // of boundary tensors on chip, in
                                                             // addition to the required ones
-  // constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc)
+  // Constants of one subgraph are loaded while earlier ones run, if that is better (prefetch.cc).
   bool prefetch = false;
   plan::OffChip off_chip = plan::OffChip::kWhole;  // how tensors at home share addresses
-  // On the given graph; CheckWellFormed must accept them.
+  // Constraints on plans of the given graph; CheckWellFormed must accept them.
   std::vector<plan::PlanConstraint> constraints;
   // A previous plan, perhaps of another network, or nullptr. Among plans of equal score the search
   // selects the one that differs least from it, and a note reports what was kept.
   const plan::Plan* previous = nullptr;
   int64_t effort = kUsualEffort;  // SearchLimits::effort if max_operators is not set
-  // In the order of use; they must outlive the search.
+  // The engines in the order of use; they must outlive the search.
   std::span<const problem::Engine* const> engines;
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
-  // Limit on tile shapes times operators in total; when it is reached, the best plan so far is the
-  // result. Single operators are always considered.
+  // The limit on tile shapes times operators in total. When it is reached, the best plan so far is
+  // the result. Single operators are always considered.
   std::optional<int64_t> most_work;
   // The same engines with their cache of earlier searches; nullptr: this search starts with an
   // empty cache. Affects the time, never the plan.
@@ -92,13 +92,13 @@ struct PartitionResult {
   std::string reason;
   // If there is no plan and the obstacle is known.
   std::optional<placement::Obstacle> obstacle = std::nullopt;
-  // the cause, if constraints are; for kInfeasible, a sufficient subset
+  // The constraints that are the cause, if any; for kInfeasible, a sufficient subset.
   std::vector<std::string> constraints = {};
   bool of_file_order = false;  // kUnknown: the reason is proven for the order of the file only
   // kInfeasible: the proof that the independent judge accepted.
   std::optional<plan::verify::infeasibility::Refutation> refutation = std::nullopt;
-  // the layer-by-layer plan of the plan's network, if it was known before a stop, and the objective
-  // that it is the best for
+  // The layer-by-layer plan of the plan's network, if it was known before a stop, and the objective
+  // for which it is the best.
   std::optional<plan::Baseline> alone = std::nullopt;
   plan::Objective alone_for = {};
 };
@@ -106,7 +106,7 @@ struct PartitionResult {
 // Lower bounds of every plan, for any subgraphs and tiles.
 struct LowerBounds {
   plan::Metrics costs;
-  int tightest = 0;  // the operator behind costs.peak_bytes
+  int tightest = 0;  // the operator that determines costs.peak_bytes
 };
 
 struct EvaluateOptions {
@@ -116,7 +116,7 @@ struct EvaluateOptions {
   const base::Stop* stop = nullptr;
   int threads = 1;        // affects the time, never the plan
   std::string version;    // of the program, recorded in the plan
-  bool may_move = false;  // addresses are tried first, and dropped if they do not fit
+  bool may_move = false;  // true: given addresses are dropped if they do not fit
 };
 
 }  // namespace tessera::search::partition::answer

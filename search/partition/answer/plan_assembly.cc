@@ -21,8 +21,8 @@ namespace {
 
 using problem::Bytes;
 
-// For each subgraph, one past the highest byte of all buffers that live between its first step and
-// its last, guards included.
+// Returns for each subgraph one past the highest byte of all buffers that live between its first
+// step and its last, guards included.
 std::vector<Bytes> PeaksOf(const placement::JointPlacement& joint, size_t subgraphs) {
   const problem::Problem& problem = joint.program.problem;
   const std::vector<problem::Guard> guards = problem::GuardsOf(problem);
@@ -55,7 +55,7 @@ std::vector<Bytes> PeaksOf(const placement::JointPlacement& joint, size_t subgra
   return peaks;
 }
 
-// The costs of a choice with all their parts.
+// Returns the costs of a choice with all their parts.
 plan::Metrics MetricsOf(const choices::SearchContext& context,
                         const choices::IntervalChoices& interval, const choices::Choice& choice) {
   const encoder::program::SubgraphChoice& taken =
@@ -170,7 +170,7 @@ void RenumberTensors(plan::Plan& plan) {
 
 namespace {
 
-// Whether one tensor after the other fits, without a search.
+// Whether the tensors fit one after the other, which needs no search.
 bool FitsInARow(const problem::Problem& home) {
   const problem::Memory& memory = home.memories.front();
   problem::Bytes end = 0;

@@ -20,13 +20,13 @@
 // Converts the result of a search to a Plan.
 namespace tessera::search::partition::answer {
 
-// Fills in subgraphs, joint Problem, allocation, steps, totals and score. Embeds network, profile
-// and objective. The caller fills in seed, version, lower bounds, baseline, status and notes.
+// Returns a plan with subgraphs, joint Problem, allocation, steps, totals and score, and with
+// network, profile and objective. The caller sets seed, version, lower bounds, baseline, status and
+// notes.
 plan::Plan AssemblePlan(const choices::SearchContext& context, const paths::Selection& selection,
                         const placement::JointPlacement& joint);
 
-// The same for subgraphs of which everything but the peak is known, and for the boundary tensors
-// that are kept on chip.
+// As above, from subgraphs that lack only their peaks, and the boundary tensors kept on chip.
 plan::Plan AssemblePlan(const choices::SearchContext& context,
                         std::vector<plan::Subgraph> subgraphs, std::vector<int> kept,
                         const placement::JointPlacement& joint);
@@ -36,20 +36,20 @@ plan::Plan AssemblePlan(const choices::SearchContext& context,
 bool IsLargest(const choices::SearchContext& context, const choices::IntervalChoices& interval,
                const choices::Choice& choice);
 
-// Layer by layer, with the best choice of each operator that fits by itself.
+// Returns the layer-by-layer result, with the best choice of each operator that fits by itself.
 // PathSearch::DecideSingles must have run. nullopt if an interruption came and the choices have
 // very many tiles (IsTooLate).
 std::optional<plan::Baseline> AssembleBaseline(const choices::SearchContext& context,
                                                const paths::PathSearch& paths);
 
-// The work of costing and checking a choice, in tiles times operators.
+// Returns the work of costing and checking a choice, in tiles times operators.
 int64_t WorkOf(const choices::IntervalChoices& interval, const choices::Choice& choice);
 
-// Whether an interruption came, and the work is more than the rest of a program may take.
+// Whether an interruption came, and the work is more than the program may still do.
 bool IsTooLate(const choices::SearchContext& context, int64_t work);
 
-// Numbers tensors in the order in which operators make them, as files do. So a plan that is written
-// and read again is unchanged.
+// Numbers tensors in the order in which operators make them, as in files, so that a plan that is
+// written and read again is unchanged.
 void RenumberTensors(plan::Plan& plan);
 
 // The alternatives to the choices of a plan, and why they were rejected. They come from the
@@ -59,8 +59,8 @@ void RenumberTensors(plan::Plan& plan);
 
 inline constexpr size_t kMostRejected = 3;  // of each kind
 
-// For subgraph `s` of the selection: first tiles that would be better but do not fit, then the next
-// best tiles, then the subgraph merged with the next one; a few of each.
+// Returns alternatives to subgraph `s` of the selection: first tiles that would be better but do
+// not fit, then the next best tiles, then the subgraph merged with the next one; a few of each.
 std::vector<plan::RejectedAlternative> RejectedAlternativesOf(const choices::SearchContext& context,
                                                               const paths::PathSearch& paths,
                                                               const paths::Selection& selection,
@@ -74,17 +74,18 @@ std::vector<plan::RejectedAlternative> RejectedAlternativesOf(const choices::Sea
 // if it meets its lower bound, a tile is the largest only if it is the whole output, and the
 // baseline is found without a deadline. The same holds if no search was run.
 
-// The record of a plan that a finished search with these options found for the graph.
+// Returns the record of a plan that a finished search with these options found for the graph.
 plan::Run RecordOf(const graph::Graph& graph, const plan::Plan& plan,
                    const PartitionOptions& options);
 
-// The record of a plan with a given partition.
+// Returns the record of a plan with a given partition.
 plan::Run RecordOf(const EvaluateOptions& options);
 
-// The baseline of a plan: every operator of its network alone, nothing kept on chip, with the best
-// choice that fits by itself. Uses the plan's constraints, and the budget and the previous plan of
-// its record. It uses no results of an earlier search, which may have been cut off: the same plan
-// always has the same baseline. Throws std::bad_alloc if an allocation fails in an engine too.
+// Returns the baseline of a plan: every operator of its network alone, nothing kept on chip, with
+// the best choice that fits by itself. Uses the plan's constraints, and the budget and the previous
+// plan of its record, but no results of an earlier search, which may have been cut off. So the same
+// plan always has the same baseline. Throws std::bad_alloc, also if an allocation fails in an
+// engine.
 plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
                             const tiling::Engines& engines, int threads);
 
@@ -99,15 +100,17 @@ struct SearchOutcome {
   double least_unproven = std::numeric_limits<double>::infinity();
 };
 
+// Whether the score of the plan equals its lower bound, so that no plan is better.
 bool MeetsBound(const choices::SearchContext& context, const LowerBounds& lower_bounds,
                 const plan::Plan& plan);
 
-// Sets bound, scope, proof and status of the plan by that search. They state nothing about other
-// orders.
+// Sets bound, scope, proof and status of the plan from the outcome of a search. They state nothing
+// about other orders.
 void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& paths,
                 const SearchOutcome& outcome, const PartitionOptions& options,
                 const LowerBounds& lower_bounds, plan::Plan& plan);
 
+// Returns the notes of the plan about its search.
 std::vector<std::string> NotesOn(const choices::SearchContext& context,
                                  const paths::PathSearch& paths,
                                  const constraints::PlanConstraints& constraints,
@@ -128,11 +131,12 @@ void ClaimNothing(plan::Plan& plan);
 // Whether a tile is the largest because it is the whole output.
 bool IsWholeOutput(const graph::Graph& graph, const plan::Subgraph& subgraph);
 
-// Whether the independent validator accepts a plan; false if an interruption cut it off. The error
-// says what it finds, including violated constraints. This is an error of the program.
+// Returns true if the independent validator accepts a plan; false if an interruption cut it off. An
+// error of the program states its findings, including violated constraints.
 base::Expected<bool> PassesCheck(const plan::Plan& plan, const base::Stop* stop);
 
-// The same for a plan that has passed, with claims of its own since: an interruption is no error.
+// Checks a plan that has passed before and whose claims have changed since. Returns an error of the
+// program; nullopt if there is none or an interruption came.
 std::optional<base::Diagnostic> CheckWellFormed(const plan::Plan& plan, const base::Stop* stop);
 
 }  // namespace tessera::search::partition::answer

@@ -23,7 +23,8 @@ void LeaveOutOfAll(std::string_view left_out, plan::Plan& plan) {
     plan.scope.*part.left_out = std::string(left_out);
 }
 
-// The scope of the search in this order of the operators. It states nothing about the order.
+// Returns the scope of the search in this order of the operators. It states nothing about the
+// order.
 plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConstraints& constraints,
                     const SearchOutcome& outcome, const PartitionOptions& options) {
   const paths::SearchCoverage coverage = paths.Coverage();
@@ -57,7 +58,7 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   return scope;
 }
 
-// States whose next values lie in another place at the end of the program.
+// Notes the states whose next values lie in another place at the end of the program.
 void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
   const auto tensor_of = [&plan](int buffer) {
     return plan.buffers[static_cast<size_t>(buffer)].tensor;

@@ -25,8 +25,8 @@ PartitionResult Unknown(std::string reason) {
   return {problem::Status::kUnknown, std::nullopt, std::move(reason)};
 }
 
-// A proof about subgraphs within the limits is not a proof for longer ones, or for more kept
-// tensors.
+// Returns a result with this reason, which is proven only for the subgraphs and kept tensors that
+// were considered: kInfeasible if these are all, else kUnknown.
 PartitionResult AmongTried(const paths::SearchCoverage& coverage, std::string reason) {
   if (coverage.spills_all) reason += kAllSpilled;
   if (coverage.leaves_out_kept) {
@@ -45,7 +45,7 @@ PartitionResult AmongTried(const paths::SearchCoverage& coverage, std::string re
   return coverage.IsWhole() ? Infeasible(std::move(reason)) : Unknown(std::move(reason));
 }
 
-// Explains in words what is known (absence.h), and names the obstacle.
+// Puts the findings of Absence into words, and names the obstacle.
 class Explanation {
  public:
   Explanation(const choices::SearchContext& context, const paths::PathSearch& paths,
@@ -87,7 +87,7 @@ class Explanation {
     return NamingBlocked(has_limits ? NamingLimits(std::move(result)) : std::move(result));
   }
 
-  // Without a plan layer by layer, the first plan takes a search.
+  // Returns the result after a stop.
   PartitionResult Stopped() const {
     std::string reason = "the search was stopped before a plan was found";
     reason += "; more time may find one";
@@ -117,8 +117,8 @@ class Explanation {
     return result;
   }
 
-  // If an operator does not fit with everything at home and no path leads there, kept tensors were
-  // not considered for it.
+  // Returns the result if no path avoids everything that is proven impossible. The first reason is
+  // an operator without room in the subgraphs that keep only required tensors.
   PartitionResult WithoutPath() const {
     if (const std::optional<int> op = absence_.FindTightest(/*at_home=*/true))
       return Naming(*op, AmongTried(coverage_, DescribeTightest(*op)));
@@ -149,7 +149,7 @@ class Explanation {
 
   bool IsPeakLimited() const { return context_.Room() < context_.TileMemory().capacity_bytes; }
 
-  // The same for subgraphs of any length, by the operands of one operator.
+  // Describes an operator that fits in no subgraph of any length, by the bytes of its operands.
   std::string DescribeLowerBound() const {
     if (IsPeakLimited()) {
       return fmt::format("{}; operator '{}' needs at least {} bytes in the smallest tiles",
@@ -162,7 +162,7 @@ class Explanation {
         NameOf(lower_bounds_.tightest), lower_bounds_.costs.peak_bytes, context_.Room());
   }
 
-  // Adds to the result the needs of the operator alone, if these are too much.
+  // Adds to the result the needs of the operator alone, if it does not fit alone.
   PartitionResult Naming(int op, PartitionResult result) const {
     if (telling_ == Telling::kVerdict) return result;
     std::vector<int> blocked;
@@ -177,8 +177,8 @@ class Explanation {
     return result;
   }
 
-  // Adds to the result the operator that is farthest from fitting alone, preferably among those
-  // that the search did not see fit anywhere; the one at `preferred` if that does not fit.
+  // Adds to the result the operator that is farthest from fitting alone, preferably one that is not
+  // known to fit in any subgraph; `preferred` if that does not fit alone.
   PartitionResult NamingBlocked(PartitionResult result,
                                 std::optional<int> preferred = std::nullopt) const {
     if (telling_ == Telling::kVerdict) return result;

@@ -12,7 +12,7 @@
 
 namespace tessera::search::partition::answer {
 
-// Appended to a reason that holds for the plans that Keeping::kNothing allows.
+// Appended to a reason that holds only for the plans that Keeping::kNothing allows.
 inline constexpr std::string_view kAllSpilled =
     "; this is so where every boundary tensor between subgraphs is brought home";
 
@@ -23,22 +23,23 @@ bool IsHopeless(const choices::SearchContext& context, const LowerBounds& lower_
 enum class Telling : uint8_t { kVerdict, kObstacle };
 
 // Explains why PathSearch::FindBest found nothing: which operator does not fit in which memory and
-// how many bytes are missing; or which limit cannot be satisfied; or what was left undecided.
-// kInfeasible only if neither the cap on operators in a subgraph nor skipped tile shapes took part
-// in the proof. With kObstacle, operators that are not known to fit alone are tried (obstacles.h).
+// how many bytes are missing; or which limit cannot be satisfied; or what was left undecided. The
+// status is kInfeasible only if the proof depends on neither the cap on operators in a subgraph nor
+// skipped tile shapes. With kObstacle, tries operators that are not known to fit alone
+// (obstacles.h).
 PartitionResult ExplainAbsence(const choices::SearchContext& context,
                                const paths::PathSearch& paths, const LowerBounds& lower_bounds,
                                Telling telling = Telling::kObstacle);
 
-// The same, if an argument of the independent checker is already known, in words: kInfeasible for
-// that reason, or kUnsupported.
+// As ExplainAbsence, if an argument of the independent checker is already known: the status is
+// kInfeasible with this argument as the reason, or kUnsupported.
 PartitionResult ExplainArgument(const choices::SearchContext& context,
                                 const paths::PathSearch& paths, const LowerBounds& lower_bounds,
                                 std::string argument);
 
 // Finds the constraints that are responsible if no plan satisfies all of them.
 
-// A search for a sequence of single subgraphs that fit, for any constraints. Refers to its members.
+// A search, under any constraints, for a sequence of subgraphs that fit one by one.
 struct ConstraintProbe {
   const choices::SearchContext& context;
   const LowerBounds& lower_bounds;
@@ -46,8 +47,8 @@ struct ConstraintProbe {
   paths::SearchLimits search_limits;
   int threads = 1;
 
-  // The result if there is no such sequence. kFeasible if there is one, whether or not it fits as a
-  // whole.
+  // Returns kFeasible if there is such a sequence, whether or not it fits as a whole; otherwise a
+  // result that explains why not.
   PartitionResult Run(const std::vector<plan::PlanConstraint>& constraints,
                       Telling telling = Telling::kVerdict) const;
 };
@@ -55,8 +56,8 @@ struct ConstraintProbe {
 // Adds to `result`, the outcome without a plan under all constraints, those that are responsible.
 // If there is no plan without constraints either, returns the result without constraints. If it is
 // proven that the constraints exclude every plan, the named ones suffice for that: each is left out
-// in turn, and stays out if the others still provably exclude every plan. Cost: up to two searches
-// for each constraint.
+// in turn, and stays out if the others still provably exclude every plan. Cost: at most two
+// searches for each constraint.
 PartitionResult BlameConstraints(const ConstraintProbe& probe,
                                  std::vector<plan::PlanConstraint> constraints,
                                  PartitionResult result);
@@ -64,19 +65,20 @@ PartitionResult BlameConstraints(const ConstraintProbe& probe,
 // Adds the constraints of a result without a plan to its reason.
 void NameConstraints(PartitionResult& result);
 
-// The input of the independent judge.
+// Returns the input of the independent judge.
 plan::Plan QuestionOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                       const PartitionOptions& options);
 
-// Whether the independent judge (plan/verify) finds that there is no plan. Proofs about placements
-// come from engines that write them, each with a budget of its own.
+// Runs the independent judge (plan/verify), which decides whether there is no plan. Proofs about
+// placements come from engines that write them; each proof has a separate budget.
 plan::verify::infeasibility::RefutationResult JudgeWhetherNone(const graph::Graph& graph,
                                                                const hw_profiles::Profile& profile,
                                                                const PartitionOptions& options);
 
-// Submits a result without a plan to that judge, if it is kInfeasible, or kUnknown although the
-// search was not stopped. If the judge accepts, its proof becomes part of the result, which is then
-// kInfeasible. Else the result is kUnknown, and its reason states what the judge could not confirm.
+// Submits a result without a plan to that judge if it is kInfeasible, or if it is kUnknown although
+// the search was not stopped. If the judge accepts, its proof becomes part of the result, which is
+// then kInfeasible. Otherwise the result is kUnknown; if it was kInfeasible, the reason also states
+// what the judge could not confirm.
 void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const PartitionOptions& options, PartitionResult& result);
 

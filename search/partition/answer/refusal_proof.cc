@@ -24,7 +24,8 @@ namespace {
 
 using problem::Status;
 
-// A sufficient subset; all constraints if they suffice only jointly, in one program.
+// Returns a subset of the constraints that suffices to exclude every plan; all of them if only a
+// joint program shows that.
 std::vector<plan::PlanConstraint> LeastOf(const ConstraintProbe& probe,
                                           std::vector<plan::PlanConstraint> constraints) {
   for (size_t i = 0; i < constraints.size() && !probe.context.stop.Requested();) {
@@ -88,10 +89,10 @@ namespace {
 
 constexpr int64_t kProverBudget = 20'000;  // conflicts, for each Problem and prover
 constexpr int64_t kPlacementBudget = 20'000;
-// Problems with neither a placement nor a proof; after that many, no more are tried.
+// After so many Problems with neither a placement nor a proof, no more are tried.
 constexpr int kMostUndecided = 8;
 
-// A Problem with a placement needs no prover.
+// Whether a placement of the Problem is found, so that no prover is needed.
 bool IsPlaced(const problem::Problem& problem, problem::Bytes capacity,
               const PartitionOptions& options, const base::Stop& stop) {
   allocate::AllocateOptions allocate;
@@ -113,8 +114,8 @@ std::vector<std::string> AllConstraints(const graph::Graph& graph,
   return constraints;
 }
 
-// The named constraints, possibly none, must exclude every plan without the others. If the judge
-// does not confirm that, all constraints are named.
+// Checks with the judge that the named constraints, possibly none, exclude every plan without the
+// others. If the judge does not confirm that, names all constraints.
 void ConfirmConstraints(const graph::Graph& graph, const hw_profiles::Profile& profile,
                         const PartitionOptions& options, PartitionResult& result) {
   PartitionOptions fewer = options;
@@ -181,7 +182,7 @@ void Confirm(const graph::Graph& graph, const hw_profiles::Profile& profile,
     plan::verify::infeasibility::RefutationResult judged =
         JudgeWhetherNone(graph, profile, options);
     if (judged.refutation) {
-      // Queries that the search did not decide are no longer the reason.
+      // The reason of the search, which was undecided, is replaced.
       if (!infeasible && !result.of_file_order) result.reason = judged.refutation->argument;
       result.status = problem::Status::kInfeasible;
       result.refutation = std::move(judged.refutation);

@@ -17,8 +17,8 @@ bool IsRefused(const choices::Choice& choice) {
          choice.verdict == choices::ChoiceStatus::kGivenUp;
 }
 
-// For choices that differ only in results in place, one that may fit is preferred to one that does
-// not.
+// Returns one choice for each configuration. Of choices that differ only in results in place, one
+// that may fit is preferred.
 std::map<choices::TileConfig, const choices::Choice*> ByTileConfig(
     const choices::IntervalChoices& interval) {
   std::map<choices::TileConfig, const choices::Choice*> configs;
@@ -35,8 +35,8 @@ class RejectedAlternatives {
                        const choices::IntervalChoices& interval, const cost::Cost& taken)
       : scale_(context.scale), interval_(interval), taken_(scale_.ScoreOf(taken)) {}
 
-  // Tiles and policies other than that of `chosen`. The cost of those that do not fit is not always
-  // known; larger tiles are reported anyway.
+  // Returns alternatives to the tile and the policy of `chosen`. The cost of those that do not fit
+  // is not always known; larger tiles are reported even without a cost.
   std::vector<RejectedAlternative> RejectedFor(const choices::Choice& chosen) const {
     std::vector<RejectedAlternative> better;
     std::vector<RejectedAlternative> larger;
@@ -69,7 +69,7 @@ class RejectedAlternatives {
     return better;
   }
 
-  // The whole interval: by its best choice, or by its bound.
+  // Returns the interval as an alternative, with the cost of its best choice or its bound.
   RejectedAlternative Whole() const {
     const RejectedAlternative bounded = Rejected(interval_.Bound());
     if (!interval_.IsExpanded()) return WithCause(bounded, choices::ChoiceStatus::kOpen);
@@ -78,7 +78,7 @@ class RejectedAlternatives {
       if (best == nullptr || IsBetter(choice, *best)) best = &choice;
     }
     if (best != nullptr) return Reject(*best);
-    // Nothing is proven for skipped tile shapes, and a refusal does not concern the fit.
+    // kImpossible needs a proof for all tile shapes; a refusal of the encoder is not about the fit.
     const bool proven = interval_.IsComplete() && !interval_.Refusal();
     return WithCause(bounded,
                      proven ? choices::ChoiceStatus::kImpossible : choices::ChoiceStatus::kGivenUp);
@@ -129,8 +129,8 @@ class RejectedAlternatives {
   double taken_;
 };
 
-// The interval of two neighbours with the same boundary tensors kept around it; null if it was not
-// considered.
+// Returns the interval of two neighbours together, with the same boundary tensors kept around it;
+// nullptr if it was not considered.
 const choices::IntervalChoices* FindJoined(const paths::IntervalLattice& lattice,
                                            const paths::LatticeInterval& a,
                                            const paths::LatticeInterval& b) {
@@ -150,7 +150,7 @@ std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchCon
                                                         const paths::PathSearch& paths,
                                                         const paths::Selection& selection,
                                                         size_t s) {
-  // The ratio of a part says nothing about the ratio of the whole.
+  // The ratio of a part implies nothing about the ratio of the whole.
   if (context.scale.WeighsRatios()) return {};
   const paths::Selected& subgraph = selection.subgraphs[s];
   const choices::Choice& chosen = subgraph.Chosen();

@@ -22,7 +22,7 @@ std::vector<std::string> NamesOf(std::span<const problem::Engine* const> engines
   return names;
 }
 
-// Where the graph's operators run, in the graph's order; empty where they run in that order.
+// Returns for each operator of the graph its position in the plan; empty if these are ascending.
 std::vector<int> FileOrder(const graph::Graph& graph, const plan::Plan& plan) {
   std::vector<int> order;
   for (const graph::Operator& op : graph.operators)
@@ -30,7 +30,7 @@ std::vector<int> FileOrder(const graph::Graph& graph, const plan::Plan& plan) {
   return std::is_sorted(order.begin(), order.end()) ? std::vector<int>() : order;
 }
 
-// The parts of a previous plan that a search reads.
+// Returns a previous plan without the parts that no search reads.
 std::shared_ptr<const plan::Plan> BriefOf(const plan::Plan& before) {
   plan::Plan brief = before;
   brief.run.before.reset();

@@ -12,9 +12,9 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
-// Choices for a first plan that a stop left without one: those of a previous plan, and for each
-// operator a tile that fits, found in little time. The stop has come, so engines are not asked
-// (ExpandAsBefore), or are asked under another one (ExpandInHaste).
+// Finds choices for a first plan if a stop came before there was one: those of a previous plan, and
+// for each operator a tile that fits, in little time. Because the stop has come, engines are not
+// called (ExpandAsBefore) or are called with another stop (ExpandInHaste).
 namespace tessera::search::partition::choices {
 
 void IntervalChoices::ExpandAsBefore() {
@@ -53,8 +53,8 @@ void IntervalChoices::BeginInHaste() {
   expanded_->lost_shapes = true;
 }
 
-// First the shapes that a search begins with; all others only if none of those fits, and further
-// axes only if none at all fits.
+// Tries the shapes that a search begins with; the others only if none of these fits, and later axes
+// only if no shape fits.
 void IntervalChoices::ExpandInHaste(const base::Stop& stop) {
   BeginInHaste();
   if (FindsOneThatFits(FirstShapes(), stop) || stop.Requested() ||
@@ -65,8 +65,8 @@ void IntervalChoices::ExpandInHaste(const base::Stop& stop) {
     FindsOneThatFits(expanded_->shapes.Rest(kFewShapes), stop);
 }
 
-// Tries shapes with few tiles first. Among those cut along the same axes, it tries only every one
-// with half as many tiles again as the previous one, which reaches small tiles soon.
+// Tries shapes with few tiles first. Of those cut along the same axes, each next one has at least
+// half as many tiles again as the last, which reaches small tiles soon.
 bool IntervalChoices::FindsOneThatFits(std::vector<graph::tiling::TileShape> tiles,
                                        const base::Stop& stop) {
   struct Shape {

@@ -13,8 +13,8 @@
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
-// Which choices fit, and which of those an optimal partition may use. A choice is decided by the
-// engines, by an answer for another choice that implies it, or by its bound.
+// Decides which choices fit, and which of these an optimal partition may use. A choice is decided
+// by the engines, by an answer for another choice that implies it, or by its bound.
 namespace tessera::search::partition::choices {
 namespace {
 
@@ -53,8 +53,8 @@ void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
   Release(context_->stop);
 }
 
-// Any placement suffices unless the objective uses peaks; then the search needs the least peak, or
-// one below the limit.
+// For objectives that use peaks: the search needs the least peak, or one within the limit. For
+// others, any placement suffices.
 void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
   const problem::Problem problem = expanded_->tiles->ProblemOf(choice.candidate);
   const bool minimize = context_->scale.MinimizesPeak();
@@ -74,8 +74,8 @@ void IntervalChoices::DecideByPeak(Choice& choice, const base::Stop& stop) {
   SetPeak(choice, *result->peak);
 }
 
-// The placement of the choice in the previous plan, if it is a placement of this problem. What was
-// placed before is not lost when a limit ends the engines' work.
+// Returns the placement of the choice in the previous plan, if it is valid for this problem. So a
+// choice that fitted before still does when a limit ends the engines' work.
 std::optional<problem::Result> IntervalChoices::PlacedBefore(
     const Choice& choice, const problem::Problem& problem) const {
   if (context_->previous == nullptr) return std::nullopt;
@@ -99,7 +99,7 @@ void IntervalChoices::SetPeak(Choice& choice, problem::Bytes peak) const {
   choice.cost.tie.peak = static_cast<double>(peak);
 }
 
-// One answer often decides other choices too, and bounds decide some without a query.
+// Updates all choices: one answer often decides others too, and bounds decide some without a query.
 void IntervalChoices::TakeAnswers() {
   for (Choice& choice : expanded_->choices) {
     const tiling::CandidateAnswer& known = expanded_->tiles->Known(choice.candidate);

@@ -17,7 +17,7 @@ namespace {
 // A description that is longer than this takes more time than it saves.
 constexpr size_t kMostWords = 8192;
 
-// Words that are no numbers of operators or tensors.
+// Words that differ from all numbers of operators and tensors.
 constexpr int kNone = -1;
 constexpr int kBefore = -2;  // the interval
 constexpr int kBehind = -3;
@@ -64,8 +64,8 @@ graph::Tensor WithoutNames(const graph::Tensor& tensor) {
   return bare;
 }
 
-// Whether the tensor's home is the tile memory. Where it is a feature inside of an interval, it
-// has another role, but then the interval touches it.
+// Whether the tensor's home is the tile memory. As a feature inside of an interval, it has another
+// role, but then the interval touches it.
 bool IsAtHome(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor) {
   const base::TensorRole role = encoder::program::RoleAtHome(graph, tensor);
   return encoder::program::HomeOf(graph, profile, tensor, role) == profile.tile_memory;
@@ -149,7 +149,8 @@ class EqualIntervals::Description {
     return all_.graph_.operators[static_cast<size_t>(op)];
   }
 
-  // Those that the operators touch, those that are kept, and the states that belong to them.
+  // Collects the tensors that the operators touch, those that are kept or may lie in the tile
+  // memory meanwhile, and their states and next values.
   void CollectTensors(std::span<const encoder::program::Policy> policies) {
     const auto take = [this](const std::vector<int>& some) {
       tensors_.insert(tensors_.end(), some.begin(), some.end());
@@ -201,7 +202,8 @@ class EqualIntervals::Description {
     Add(static_cast<int64_t>(tensors_.size()));
   }
 
-  // Of a constant the users outside count as a set: a table may be read all over the network.
+  // The users of a constant outside the interval are added as a set, because operators all over the
+  // network may read it.
   void AddTensor(int tensor) {
     const auto at = static_cast<size_t>(tensor);
     const graph::Tensor& its = all_.graph_.tensors[at];
@@ -228,7 +230,7 @@ class EqualIntervals::Description {
 
   bool IsInside(int op) const { return op >= interval_.first && op <= interval_.last; }
 
-  // A producer or consumer: its place in the interval, or what it is outside.
+  // Adds a producer or consumer: its position in the interval; or, outside, the operator itself.
   void AddUser(int op, int tensor) {
     if (op < 0) return Add(kNone);
     if (IsInside(op)) return Add(op - interval_.first);
@@ -237,7 +239,7 @@ class EqualIntervals::Description {
     AddAll(OperandsOf(op, tensor));
   }
 
-  // The operands and results of an operator outside, and where they are the tensor.
+  // Returns the operands and results of an operator outside; kNone stands for the tensor.
   std::vector<int> OperandsOf(int op, int tensor) const {
     std::vector<int> operands;
     for (const std::vector<int>* some : {&OpAt(op).inputs, &OpAt(op).weights, &OpAt(op).outputs}) {

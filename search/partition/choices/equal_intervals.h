@@ -29,11 +29,11 @@
 //
 // An interval is described by a sequence of numbers: its operators, the tensors that these touch or
 // that lie in the tile memory meanwhile, the producers and consumers of these tensors inside and
-// outside, and the policies.
-// Operators and tensors that are equal except for names have the same number. Tensors are numbered
-// in ascending order of their indices. So whatever reads only the network, the profile, the
-// interval and the policies, and tensors in ascending order, computes the same for two intervals
-// with equal descriptions, to the last bit. Descriptions are compared as a whole.
+// outside, and the policies. Operators and tensors that are equal except for names have the same
+// number. Tensors are numbered in ascending order of their indices. So a computation that depends
+// only on the network, the profile, the interval and the policies, and reads tensors in ascending
+// order, has the same result for two intervals with equal descriptions, to the last bit.
+// Descriptions are compared as a whole.
 namespace tessera::search::partition::choices {
 
 // The prices of all intervals with one description. Thread-safe.
@@ -42,8 +42,8 @@ class SharedPrices {
   // `room`: the number of configurations that all intervals together may still keep.
   explicit SharedPrices(std::shared_ptr<std::atomic<int64_t>> room) : room_(std::move(room)) {}
 
-  // The prices of this tile shape: known ones, or those of `price`, which are kept unless a stop
-  // was requested or there is no room. Other callers wait for the result.
+  // Returns the prices of this tile shape: the known ones, or those of `price`, which are stored
+  // unless a stop was requested or there is no room. Other callers wait for the result.
   ShapePrices Find(const graph::tiling::TileShape& shape, const std::function<ShapePrices()>& price,
                    const base::Stop& stop);
 
@@ -53,25 +53,27 @@ class SharedPrices {
   std::map<graph::tiling::TileShape, ShapePrices> known_;
 };
 
-// The data that the orders of one network, and networks rewritten from it, share during one search:
-// profile, objective and limits are the same for all users. Searches of several networks may share
-// one, if their costs do not depend on the network. Thread-safe.
+// The prices that the orders of one network, and networks rewritten from it, share during one
+// search. Profile, objective and limits must be the same for all users. Searches of several
+// networks may share a store if their costs do not depend on the network. Thread-safe.
 class PriceStore {
  public:
   // About 120 MB of prices.
   static constexpr int64_t kMostConfigurations = 400'000;
 
-  // Which intervals may occur again: in one search, those whose operators occur more than once.
+  // The searches that share the prices. If it is one, only intervals whose operators all occur more
+  // than once can occur again.
   enum class Sharing : uint8_t { kOneSearch, kManySearches };
 
   explicit PriceStore(int64_t most = kMostConfigurations, Sharing sharing = Sharing::kOneSearch)
       : room_(std::make_shared<std::atomic<int64_t>>(most)), sharing_(sharing) {}
 
-  // Whether it keeps no more prices. Descriptions have a part of the room.
+  // Whether there is no room for more prices. With kManySearches, descriptions use room too.
   bool IsFull() const { return room_->load() <= 0; }
   Sharing SharedBy() const { return sharing_; }
 
-  // Numbers of operators without their names and operands, and of tensors without their names.
+  // Returns a number for each operator or tensor: equal numbers mean equality except for names and,
+  // for operators, operands.
   std::vector<int> NumbersOf(std::span<const graph::Operator> operators);
   std::vector<int> NumbersOf(std::span<const graph::Tensor> tensors);
 
@@ -104,8 +106,8 @@ class EqualIntervals {
   EqualIntervals(const graph::Graph& graph, std::span<const graph::Usage> usages,
                  const hw_profiles::Profile& profile, PriceStore& store);
 
-  // The prices that the interval shares under these policies; nullptr if it cannot occur again
-  // (PriceStore::Sharing), or if its description would be long.
+  // Returns the prices that the interval shares under these policies; nullptr if it cannot occur
+  // again (PriceStore::Sharing), or if its description is too long.
   std::shared_ptr<SharedPrices> PricesOf(graph::Interval interval,
                                          std::span<const encoder::program::Policy> policies,
                                          encoder::program::TilesMade made, bool holds_back) const;
@@ -116,8 +118,8 @@ class EqualIntervals {
   const graph::Graph& graph_;
   std::span<const graph::Usage> usages_;
   PriceStore& store_;
-  std::vector<int> operators_;            // the number of each
-  std::vector<int> tensors_;              // the number of each
+  std::vector<int> operators_;            // by operator: its number
+  std::vector<int> tensors_;              // by tensor: its number
   std::vector<int> once_;                 // before each operator: how many occur only once
   std::vector<int> at_home_;              // tensors whose home is the tile memory
   std::map<int, std::vector<int>> next_;  // of a state: the tensors that are its next value

@@ -48,7 +48,8 @@ void IntervalChoices::SetBound(const plan::Metrics& bound) {
   SetOffChipPeak(bound_);
 }
 
-// Prices are shared by equal intervals, around which different tensors may lie off chip.
+// The off-chip peak is no part of a price, because equal intervals share prices although different
+// tensors may lie off chip during them.
 void IntervalChoices::SetOffChipPeak(cost::Cost& cost) const {
   cost.maxima[cost::kOffChipPeakMaximum] = off_chip_peak_;
 }
@@ -60,7 +61,8 @@ graph::tiling::ShapeGrid IntervalChoices::Grid(const hw_profiles::Profile& cut) 
   return grid;
 }
 
-// The tile of a previous plan is considered first, if it is still valid.
+// Returns the shapes that the search begins with, and the tile of a previous plan if it is still
+// valid.
 std::vector<graph::tiling::TileShape> IntervalChoices::FirstShapes() {
   std::vector<graph::tiling::TileShape> shapes = expanded_->shapes.Start();
   if (context_->previous == nullptr || (config_ != nullptr && config_->tile)) return shapes;
@@ -71,8 +73,8 @@ std::vector<graph::tiling::TileShape> IntervalChoices::FirstShapes() {
   return shapes;
 }
 
-// Before the interval is formulated a choice represents several policies: the result is the least
-// change of any of them.
+// Before the interval is formulated, a choice represents several policies. The result is then a
+// lower bound of their changes.
 double IntervalChoices::ChangeOf(const Choice& choice) const {
   const bool stands_for_one = expanded_->formulated && expanded_->tiles;
   return context_->previous != nullptr && stands_for_one
@@ -151,8 +153,8 @@ tiling::ShapeSearch::Rate IntervalChoices::RateOf(const Choice& choice) const {
   return {context_->scale.ScoreOf(choice.cost), tie.latency, tie.energy, tie.off_chip_bytes};
 }
 
-// Searches around the best shapes that no bound excludes until none is left. A shape that waits is
-// priced if it may be the best.
+// Searches around the best shapes that no bound excludes, until no neighbour is left. A waiting
+// shape is priced if it may be the best.
 void IntervalChoices::Refine(const base::Stop& stop) {
   using Rate = tiling::ShapeSearch::Rate;
   std::map<graph::tiling::TileShape, Rate> rates;
@@ -180,7 +182,7 @@ void IntervalChoices::Refine(const base::Stop& stop) {
   };
   size_t rated = 0;
   while (!stop.Requested()) {
-    // Without shapes that wait, further choices stand behind.
+    // If no shapes wait, new choices are at the end.
     if (!expanded_->waiting.empty()) rated = 0;
     for (; rated < expanded_->choices.size(); ++rated) rate(expanded_->choices[rated]);
     const std::vector<graph::tiling::TileShape> next = expanded_->shapes.Refine(rating, bounding);
@@ -188,7 +190,8 @@ void IntervalChoices::Refine(const base::Stop& stop) {
   }
 }
 
-// Under all policies that are tried, after the existing choices. False if the encoder refuses.
+// Adds choices under all policies that are tried, after the existing choices. Returns false if the
+// encoder refuses the shapes.
 bool IntervalChoices::AddShapes(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                 const base::Stop& stop, double below) {
   expanded_->tried.insert(expanded_->tried.end(), tile_shapes.begin(), tile_shapes.end());
@@ -254,7 +257,7 @@ void IntervalChoices::AddChoices(const std::map<TileConfig, TilePrice>& found, s
   }
 }
 
-// Those of them that have costs.
+// Adds candidates for the configurations that have costs.
 bool IntervalChoices::AddPriced(const std::vector<graph::tiling::TileShape>& tile_shapes,
                                 const base::Stop& stop) {
   const tiling::TileFilter has_costs = [this](const encoder::program::Policy& policy,

@@ -42,16 +42,17 @@ namespace tessera::search::partition::choices {
 //     one optimistic cost   every choice of tile   their Problems and     a choice is known
 //     under all choices     and policy simulated   bounds: some dropped   to fit, or dropped
 //
-// To expand and to formulate cost a few milliseconds each (tilings and a simulation of each; a
-// ladder and its bounds). To decide may cost a solver run. Once costs are known, few intervals of a
-// network are on a promising path, and most choices fit. So the fit is checked last.
+// Expand and Formulate cost a few milliseconds each (tilings and a simulation of each; a ladder and
+// its bounds). Decide may cost a solver run. Once costs are known, few intervals of a network are
+// on a promising path, and most choices fit. So the fit is checked last.
 
-// Number of policies that can be tried with a shape in the time that the shape initially takes.
+// The number of policies that can be tried with a known shape in the time of one new shape.
 inline constexpr size_t kPoliciesForOne = 4;
 
-// Number of tiles that ExpandInHaste considers for one operator.
+// The most tiles that ExpandInHaste considers in each group of shapes, and the most shapes of a
+// group other than those that a search begins with.
 inline constexpr int64_t kFewTiles = 1 << 16;
-inline constexpr size_t kFewShapes = 1 << 12;  // in addition to those that a search begins with
+inline constexpr size_t kFewShapes = 1 << 12;
 
 enum class ChoiceStatus : uint8_t {
   kOpen,  // not decided yet
@@ -70,7 +71,7 @@ struct Choice {
   cost::Cost cost;
   bool priced = true;  // if false, only the peak is known, and its bound excludes the choice
   ChoiceStatus verdict = ChoiceStatus::kOpen;
-  // False: a limit came before the least peak was proven, if the objective minimises it.
+  // False if the objective minimises the peak and a limit came before its least value was proven.
   bool exact = true;
   size_t addition = 0;  // until it is formulated: the addition of shapes that it came with
   std::optional<problem::Allocation> allocation;  // of the subgraph alone, once it fits
@@ -79,13 +80,12 @@ struct Choice {
 class IntervalChoices {
  public:
   // `kept`: the kept tensors among the boundary tensors that the interval touches or that pass over
-  // it, ascending. `constraints`: the required configuration, or nullptr if there is none; must
-  // outlive this object.
+  // it, ascending. `constraints` may be nullptr; must outlive this object.
   IntervalChoices(const SearchContext& context, graph::Interval interval, std::vector<int> kept,
                   const constraints::PlanConstraints* constraints = nullptr);
 
-  // Sets the lower bound of all choices, or of those of the first axes: SubgraphBound. Before the
-  // call there is none.
+  // Sets the lower bound (SubgraphBound) of all choices or, before AddAxes, of those on the first
+  // axes. Before the call there is none.
   void SetBound(const plan::Metrics& bound);
 
   graph::Interval Interval() const { return interval_; }
@@ -94,30 +94,33 @@ class IntervalChoices {
   const cost::Cost& Bound() const { return bound_; }
 
   // Adds the choices of all tile shapes that a ShapeSearch selects by costs alone and that may fit.
-  // After a stop, here and below, those around the best are skipped.
+  // After a stop, Expand and the functions below skip the remaining shapes; LeavesOutShapes() then
+  // holds.
   void Expand(const base::Stop& stop);
 
-  // From now on tiles are also cut along the axes that the profile names for later. If expanded,
+  // From now on, tiles are also cut along the axes that the profile names for later. If expanded,
   // adds choices of such tiles, as Expand does. Indices of choices stay.
   void AddAxes(const base::Stop& stop);
   bool HasEveryAxis() const { return has_every_axis_; }
 
-  // Replaces Expand and Formulate if a stop came before a choice that fits was found: tries tile
-  // shapes in ascending number of tiles until one fits, as long as they make at most kFewTiles
-  // tiles in total and `stop`, another Stop, does not request an end.
+  // Replaces Expand and Formulate if the stop of the search came before a choice that fits was
+  // found: tries tile shapes until one fits or `stop`, another Stop, is requested. The groups are
+  // the shapes that a search begins with, the others, and both with the later axes; in each, shapes
+  // are tried in ascending number of tiles, with at most kFewTiles tiles in total.
   void ExpandInHaste(const base::Stop& stop);
 
-  // After a stop: adds the choice with the tile and the policy of the previous plan, and decides it
-  // by its placement there, without a query to an engine.
+  // For use after the stop: adds the choice with the tile and the policy of the previous plan, and
+  // decides it by its placement there, without a query to an engine.
   void ExpandAsBefore();
 
   // Determines which choices bounds exclude, and adds further ones that a ShapeSearch then selects.
-  // If there were no choices, those that do not fit are added. Indices of choices change. If
-  // encoder::BuildCandidates refuses, there are no choices and a refusal. Must be expanded before.
+  // If there were no choices, adds those that do not fit. Indices of choices change. If
+  // encoder::BuildCandidates refuses, there are no choices, and Refusal() is set. Must be expanded
+  // before.
   void Formulate(const base::Stop& stop);
 
-  // Adds choices, for reporting, of tiles larger than those of this choice that do not fit: the
-  // `most` smallest ones, and as many as are no larger than these. Must be formulated before.
+  // For reports: adds choices of tiles that are larger than that of this choice and do not fit, the
+  // `most` smallest ones and all others of the same size. Must be formulated before.
   void FormulateRefused(size_t choice, size_t most);
   bool IsFormulated() const { return expanded_ != nullptr && expanded_->formulated; }
   const base::Diagnostic* Refusal() const;  // nullptr if there is none
@@ -129,48 +132,49 @@ class IntervalChoices {
     return *expanded_->tiles;
   }  // only if formulated and not refused
 
-  // Decides one choice of a formulated interval. Its cost may rise, because peaks become known only
-  // now.
+  // Decides one choice of a formulated interval. Its cost may rise, because its exact peak becomes
+  // known only now.
   void Decide(size_t choice, const base::Stop& stop);
 
-  // The choices that an optimal partition may use: those neither impossible nor given up that no
-  // other such choice dominates, in ascending order. Choices in `kept` are always included, and do
-  // not dominate others.
+  // Returns the choices that an optimal partition may use, ascending: those neither impossible nor
+  // given up that no other such choice dominates. Such choices in `kept` are always included, and
+  // do not dominate others.
   std::vector<size_t> Front(const std::vector<size_t>& kept) const;
 
   // Adds choices for up to `most` of the skipped tile shapes: even cuts first, then the smallest.
-  // If only the first axes were cut and cuts along all of them may help, those of the other axes
+  // If only the first axes were cut and cuts along all axes may help, adds choices along all axes
   // instead, as AddAxes does. Returns the number of shapes.
   size_t Extend(size_t most);
 
-  // The same on the axes that are cut so far, but choices whose score is at least `score` are put
-  // aside: they are not added, and only their least score is recorded. Earlier choices that were
-  // put aside and have a lower score come first. If all shapes are present, skipped policies are
-  // tried with all of them; they count as shapes, kPoliciesForOne of them as one.
+  // Adds choices as Extend does, but only on the axes that are cut so far. Choices whose score is
+  // at least `score` are put aside: they are not added, and only their least score is recorded.
+  // Choices put aside earlier that have a lower score come first. If no shape is missing, tries
+  // skipped policies with all shapes; kPoliciesForOne of them count as one shape.
   size_t ExtendBelow(double score, size_t most);
 
-  // As ExtendBelow, but skipped policies come first, and up to `most` of the shapes after them.
+  // As ExtendBelow, but tries skipped policies first, and then up to `most` shapes.
   size_t ExtendForExchange(double score, size_t most);
 
   // Adds choices for all shapes, if at most `most` are missing. Must be expanded before.
   void TryAll(size_t most);
 
-  // Adds the choices that are held back, and holds none back from then on: others of this interval
-  // fit alone, but not with the other subgraphs. Must be formulated before.
+  // Adds the choices that are held back, and holds none back from then on. For use if other choices
+  // of this interval fit alone, but not with the other subgraphs. Must be formulated before.
   void ReleaseHeld();
 
-  // A lower bound of the cost of the skipped shapes and policies, and of the choices put aside, on
-  // the axes that are cut so far; nullopt if there are none. Must be expanded before.
+  // Returns a lower bound of the cost of the skipped shapes and policies, and of the choices put
+  // aside, on the axes that are cut so far; nullopt if there are none. Must be expanded before.
   std::optional<cost::Cost> UntriedBound() const;
 
-  // The number of shapes that Extend would return without a limit, including skipped policies. Must
-  // be expanded before.
+  // Returns the number of shapes that ExtendBelow would add without a limit, including skipped
+  // policies, without those put aside. Must be expanded before.
   int64_t CountUntried() const;
 
-  // Whether policies were skipped, and whether shapes were. Must be expanded before.
+  // Whether policies were skipped. Must be expanded before.
   bool LeavesOutPolicies() const {
     return !expanded_->further.empty() || !expanded_->lists_policies;
   }
+  // Whether shapes were skipped. Must be expanded before.
   bool LeavesOutShapes() const;
 
   // Whether tiles that the profile allows are excluded for a reason other than cost or size.
@@ -178,21 +182,20 @@ class IntervalChoices {
     return (config_ != nullptr && (config_->tile || config_->halo)) || !pins_.empty();
   }
 
-  // Whether all tile shapes that constraints allow are among the choices; false if there are too
-  // many.
+  // Whether all tile shapes and policies that constraints allow were tried.
   bool IsComplete() const { return expanded_ != nullptr && has_every_axis_ && !UntriedBound(); }
 
-  // It is proven that no tile shape fits, under any policy that constraints allow.
+  // Whether it is proven that no tile shape fits under any policy that constraints allow.
   bool ProvenEmpty() const;
-  bool AnyGivenUp() const;  // or not exact
+  // Whether a limit left some choice undecided, or its peak inexact.
+  bool AnyGivenUp() const;
   int64_t Solves() const { return expanded_ == nullptr ? 0 : expanded_->solves; }
 
-  // The work so far, without solves: tile shapes times operators, once to expand and once to
-  // formulate. Each counts twice if tiles that keep rows are cut in addition to those that
-  // recompute them.
+  // Returns the work so far, without solves: tile shapes times operators, once for Expand and once
+  // for Formulate. Each shape counts twice if some policy keeps rows.
   int64_t Effort() const;
 
-  // An error of the program that was detected, or nullptr.
+  // Returns an error of the program that was detected, or nullptr.
   const base::Diagnostic* Fault() const;
 
  private:
@@ -207,7 +210,7 @@ class IntervalChoices {
   };
   using Aside = std::pair<Range, graph::tiling::TileShape>;
 
-  // A score, or a lower bound of one. Where it is a bound, it is open whether the shape fits.
+  // A score, or a lower bound of one; a shape with only a bound need not fit.
   struct Least {
     double score = 0;
     bool is_exact = true;
@@ -223,11 +226,11 @@ class IntervalChoices {
     explicit Expanded(graph::tiling::ShapeGrid grid) : shapes(std::move(grid)) {}
 
     tiling::ShapeSearch shapes;
-    // Once requested: those tried with all of `tried`.
+    // The policies that are tried with all shapes in `tried`, once requested.
     std::vector<encoder::program::Policy> policies;
-    std::vector<encoder::program::Policy> further;  // skipped so far
-    bool lists_policies = true;                     // whether there are no others
-    std::vector<graph::tiling::TileShape> tried;    // of the shapes
+    std::vector<encoder::program::Policy> further;  // the policies skipped so far
+    bool lists_policies = true;                     // whether there are no other policies
+    std::vector<graph::tiling::TileShape> tried;    // the shapes so far
     std::unique_ptr<TileConfigCost> configs;        // while shapes are added
     std::map<TileConfig, cost::Cost> costs;  // of tiles that may fit, until they are formulated
     bool formulated = false;
@@ -241,17 +244,18 @@ class IntervalChoices {
     size_t additions = 0;                       // of shapes, so far
     std::unique_ptr<cost::AxisSums> sums;       // once requested
     std::unique_ptr<cost::ShapeBounds> bounds;  // under `policies`, once requested
-    size_t bounded_policies = 0;                // how many those were
-    // serialized ones that are no choices as long as the same tiles may fit double-buffered
+    size_t bounded_policies = 0;                // the number of policies of `bounds`
+    // Serialized configurations that are no choices as long as the same tiles may fit
+    // double-buffered.
     std::set<TileConfig> held;
-    std::array<size_t, 3> released_at = {};  // choices, those that may fit, `held`: after the last
+    // After the last release: the number of choices, of choices that may fit, and of `held`.
+    std::array<size_t, 3> released_at = {};
     bool holds_back = true;
     std::optional<bool> may_fit_by_later_axes;  // once requested
     int64_t effort_further = 0;                 // of policies that were initially skipped
-    bool lost_shapes =
-        // that the encoder refused although it accepted others, with too many tiles to follow, or
-        // skipped after a stop
-        false;
+    // Whether some shapes were refused by the encoder although it accepted others, have too many
+    // tiles to follow, or were skipped after a stop.
+    bool lost_shapes = false;
     std::optional<base::Diagnostic> fault;
     int64_t solves = 0;
   };
@@ -319,11 +323,11 @@ class IntervalChoices {
   const SearchContext* context_;
   graph::Interval interval_;
   std::vector<int> kept_;
-  double off_chip_peak_;  // of every choice; 0 if the objective does not look at it
+  double off_chip_peak_;  // of every choice; 0 if the objective does not use it
   cost::Cost bound_;
   const plan::TileConfigConstraint* config_ = nullptr;
   std::vector<tiling::PinnedBuffer> pins_;
-  bool has_every_axis_;  // otherwise only the first ones are cut
+  bool has_every_axis_;  // false: only the first axes are cut
   std::unique_ptr<Expanded> expanded_;
 };
 

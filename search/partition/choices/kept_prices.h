@@ -16,17 +16,18 @@
 
 namespace tessera::search::partition::choices {
 
-// Prices that searches of several networks on one profile share. A network that differs from an
-// earlier one in a block has the prices of all intervals outside of that block and its neighbours.
-// Prices depend on the objective and its limits, so each objective has a store of its own. One
-// with several weights has none: it divides each metric by a bound of the network. Thread-safe.
+// Prices that searches of several networks on one profile share. If a network differs from an
+// earlier one in one block, the prices of all intervals outside of that block and its neighbours
+// are known. Prices depend on the objective and its limits, so each objective has a separate store.
+// An objective with several weights has none, because it divides each metric by a bound of the
+// network. Thread-safe.
 class KeptPrices {
  public:
   explicit KeptPrices(int64_t most_configurations)
       : most_(most_configurations / static_cast<int64_t>(kMostObjectives)) {}
 
-  // The store of this objective; nullptr if its costs depend on the network. A full store is
-  // replaced by an empty one. Stays valid while the caller holds it.
+  // Returns the store of this objective; nullptr if its costs depend on the network. A full store
+  // is replaced by an empty one. The store stays valid while the caller holds it.
   std::shared_ptr<PriceStore> Of(const plan::Objective& objective);
 
   void Clear();

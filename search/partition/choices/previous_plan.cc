@@ -20,7 +20,7 @@ const auto& At(const std::vector<Index>& all, int index) {
   return all[static_cast<size_t>(index)];
 }
 
-// The same id, and equal otherwise.
+// Whether the tensors have equal ids and are equal otherwise.
 bool IsSame(const graph::Graph& a, const graph::Graph& b, const std::vector<int>& first,
             const std::vector<int>& second) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end(),
@@ -32,7 +32,7 @@ bool IsSame(const graph::Graph& a, const graph::Graph& b, const graph::Operator&
   if (!IsSame(a, b, first.inputs, second.inputs) || !IsSame(a, b, first.weights, second.weights) ||
       !IsSame(a, b, first.outputs, second.outputs))
     return false;
-  graph::Operator alike = second;  // but for where its tensors stand in the graph
+  graph::Operator alike = second;  // except for the indices of its tensors
   alike.inputs = first.inputs;
   alike.weights = first.weights;
   alike.outputs = first.outputs;
@@ -57,8 +57,8 @@ PreviousPlan::PreviousPlan(const plan::Plan& old, const graph::Graph& graph,
   TakeAddresses(old);
 }
 
-// Another profile may offer a policy under another name: where no constant is cut, for instance,
-// all policies for weights are one.
+// Another profile may offer an equivalent policy under another name: for instance, if no constant
+// is cut, all policies for weights are equivalent.
 void PreviousPlan::TakeSubgraphs(const plan::Plan& old, const graph::Graph& graph,
                                  const hw_profiles::Profile& profile) {
   std::vector<int> kept;

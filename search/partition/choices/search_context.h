@@ -40,31 +40,32 @@ class PreviousPlan {
   PreviousPlan(const plan::Plan& old, const graph::Graph& graph,
                const hw_profiles::Profile& profile);
 
-  // The tile of the interval as a subgraph of the old plan; nullptr if it was not one, or its
-  // operators have changed.
+  // TileOf and PolicyOf return the tile and the policy of the interval as a subgraph of the old
+  // plan; nullptr if it was not one, or its operators have changed.
   const graph::tiling::TileShape* TileOf(graph::Interval interval) const;
-  const encoder::program::Policy* PolicyOf(graph::Interval interval) const;  // same conditions
+  const encoder::program::Policy* PolicyOf(graph::Interval interval) const;
 
-  // The number of operators that change place relative to the old plan if the interval becomes a
-  // subgraph with exactly these kept boundary tensors: none or all of its own. LeastChange: the
-  // minimum over tiles and policies. ChangeOf: for this tile and policy.
+  // LeastChange and ChangeOf return the number of operators that run differently from the old plan
+  // if the interval becomes a subgraph: 0, or all its operators. LeastChange: the minimum over all
+  // tiles and policies with exactly these kept boundary tensors. ChangeOf: for this tile and
+  // policy.
   double LeastChange(graph::Interval interval, const std::vector<int>& kept) const;
   double ChangeOf(const encoder::program::SubgraphChoice& choice) const;
 
-  // The old addresses of the buffers of one subgraph, if it has the tile and the policy that it had
-  // in the old plan, and every buffer existed there.
+  // Returns the old addresses of the buffers of one subgraph; nullopt unless the subgraph has the
+  // same tile and policy as in the old plan, and every buffer existed there.
   std::optional<std::vector<problem::Bytes>> OffsetsOf(
       const encoder::program::SubgraphChoice& choice,
       std::span<const encoder::program::BufferUse> buffers) const;
 
-  // Gives buffers of the program that also exist in the old plan their old addresses as hints; the
-  // same for tensors at home.
+  // Gives buffers of the program, or tensors at home, that also exist in the old plan their old
+  // addresses as hints.
   void AddHints(std::span<const encoder::program::SubgraphChoice> choices,
                 encoder::program::Program& program) const;
   void AddHints(encoder::program::HomeProblem& home) const;
 
-  // States what a plan of the same network has kept: "previous plan: 3 of 4 subgraphs, ... are
-  // kept"
+  // Returns a sentence about the parts that a plan of the same network has kept: "previous plan: 3
+  // of 4 subgraphs, ... are kept".
   std::string Compare(const plan::Plan& plan) const;
 
  private:
@@ -90,8 +91,8 @@ class PreviousPlan {
   std::map<std::pair<int, int>, Before> before_;  // by first and last operator
   std::map<graph::BufferUse, problem::Bytes> addresses_;
   std::map<std::pair<std::string, std::string>, problem::Bytes> at_home_;  // by memory and tensor
-  size_t subgraphs_ = 0;                                                   // of the old plan
-  size_t placed_ = 0;                                                      // its addresses
+  size_t subgraphs_ = 0;  // the number of subgraphs of the old plan
+  size_t placed_ = 0;     // the number of its addresses
 };
 
 // The data shared by the parts of one search over partitions. All of it must outlive them.
@@ -102,14 +103,14 @@ struct SearchContext {
   const cost::Scale& scale;
   const base::Stop& stop;
   tiling::Engines engines;
-  // The same, for queries whether single subgraphs fit: they may have a cache (engine_cache.h).
+  // The same engines, perhaps with a cache (engine_cache.h), for queries about single subgraphs.
   tiling::Engines tile_engines;
   base::Budget budget;  // for each query to an engine, except for single operators and whole plans
-  const PreviousPlan* previous = nullptr;  // if the result should be close to a previous plan
+  const PreviousPlan* previous = nullptr;  // set if the result should be close to a previous plan
   // The profile without the axes that are cut later, or nullptr if there are none.
   const hw_profiles::Profile* first_axes = nullptr;
   const EqualIntervals* equal_intervals = nullptr;  // nullptr: no prices are shared
-  // nullptr if the objective does not look at the off-chip peak
+  // nullptr if the objective does not use the off-chip peak
   const encoder::program::BytesAtHomes* at_homes = nullptr;
 
   // Work that engines may do for results that every plan needs, however small the budget.
@@ -127,7 +128,7 @@ struct SearchContext {
     return static_cast<problem::Bytes>(scale.PeakLimit());
   }
 
-  // The cost of a choice. Without a weight the peak, which fits, does not count.
+  // The cost of a choice. The peak of a choice fits, so it counts only if it has a weight.
   cost::Cost CostOf(const plan::Metrics& metrics) const {
     cost::Cost cost = scale.CostOf(metrics);
     cost.maxima[cost::kPeakMaximum] = PeakCostOf(metrics.peak_bytes);
@@ -139,7 +140,7 @@ struct SearchContext {
     return scale.MinimizesPeak() ? static_cast<double>(peak) : 0;
   }
 
-  // Asks the engines for a placement of the Problem in Room(); with `minimize`, the lowest.
+  // Places the Problem in Room() by the engines; with `minimize`, as low as possible.
   base::Expected<problem::Result> Place(const problem::Problem& problem, bool minimize,
                                         const base::Budget& query_budget,
                                         const base::Stop& query_stop) const;

@@ -15,7 +15,7 @@
 
 namespace tessera::search::partition::choices {
 
-// How an interval runs, as far as costs depend on it. Results in place do not change costs.
+// The properties of an interval's execution that determine its costs. Results in place do not.
 struct TileConfig {
   graph::tiling::TileShape tile;
   hw_profiles::WeightPolicy weights = hw_profiles::WeightPolicy::kResident;
@@ -53,9 +53,10 @@ struct TilePrice {
 // The configurations of one tile shape.
 struct ShapePrices {
   std::vector<std::pair<TileConfig, TilePrice>> priced;
-  // Serialized ones without a price: the same tiles are priced double-buffered, and are not slower.
+  // Serialized configurations without a price: the same tiles have a price double-buffered, and are
+  // not slower.
   std::vector<TileConfig> held;
-  bool leaves_out = false;  // a policy makes too many tiles of the shape to follow
+  bool leaves_out = false;  // some policy makes too many tiles of the shape to follow
 };
 
 }  // namespace tessera::search::partition::choices

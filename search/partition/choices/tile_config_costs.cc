@@ -30,8 +30,8 @@ bool OnlyCopiesMore(const encoder::program::Policy& a, const encoder::program::P
          ReadWeightsAlike(a, b);
 }
 
-// Whether no engine reads or writes a home. Under double buffering these accesses may take turns
-// where they overlap in a serialized step.
+// Whether no engine reads or writes a home. Such accesses may overlap in a serialized step, but not
+// under double buffering.
 bool MovesEverything(const cost::ClassCosts& costs) {
   return std::all_of(costs.tiles.begin(), costs.tiles.end(), [](const cost::TileCost& tile) {
     return std::all_of(tile.flows.begin(), tile.flows.end(),
@@ -119,8 +119,8 @@ std::map<TileConfig, TilePrice> TileConfigCost::Find(
   return prices;
 }
 
-// Whether copying makes the program of a rolling buffer that is tried too, because no tile buffer
-// keeps rows.
+// Whether a policy with a line buffer makes the same program as one with a rolling buffer that is
+// tried too, because no tile buffer keeps rows.
 bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
   if (tried.policy.halo != HaloStorage::kLineBuffer || made_ == encoder::program::TilesMade::kAll ||
       tried.tiles.AnyCached())
@@ -132,7 +132,7 @@ bool TileConfigCost::IsRollingBufferByAnotherName(const Tried& tried) const {
   });
 }
 
-// Under some policy that keeps the same rows.
+// Whether the tiles may fit under some policy that keeps the same rows.
 bool TileConfigCost::HasRoom(const graph::tiling::TiledSubgraph& tiling, HaloStorage halo) {
   return std::any_of(tried_->begin(), tried_->end(), [&](const std::unique_ptr<Tried>& tried) {
     return encoder::program::KeepSameRows(tried->policy.halo, halo) && tried->tiles.Mark(tiling) &&

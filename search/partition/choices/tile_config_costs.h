@@ -41,24 +41,24 @@ class TileConfigCost {
   // because of the stop.
   bool LeavesOut() const { return leaves_out_; }
 
-  // Whether a policy makes too many tiles of one of these shapes to follow.
+  // Whether some policy makes too many tiles of one of these shapes to follow.
   bool LeavesOutAny(std::span<const graph::tiling::TileShape> shapes);
 
   // Whether the shape certainly has a price under a policy that recomputes rows.
   bool SurelyHasPrice(const graph::tiling::TileShape& shape);
 
-  // Simulates tiles of these shapes under every policy. The shapes must be valid
-  // (encoder/program/choices.h). Skips shapes of which a policy makes no tiles, and tiles that
-  // provably do not fit. Cost: for each shape a tiling and a simulation of each class of tiles, two
-  // or three times if policies differ in more than weights. For tiles that do not fit: the largest
-  // need of a tile, without classes.
+  // Returns the prices of tiles of these shapes under every policy, by simulation. The shapes must
+  // be valid (encoder/program/choices.h). Skips shapes of which a policy makes no tiles, and tiles
+  // that provably do not fit. Cost: for each shape a tiling and a simulation of each class of
+  // tiles, two or three times if policies differ in more than weights. For tiles that do not fit:
+  // the largest need of a tile, without classes.
   std::map<TileConfig, TilePrice> Find(std::span<const graph::tiling::TileShape> shapes);
 
-  // Those of the last call that are not simulated.
+  // Returns the configurations of the last Find that were not simulated.
   const std::set<TileConfig>& Held() const { return held_; }
 
  private:
-  // A policy, in place if possible: that changes no cost and needs less memory.
+  // A policy, with results in place if possible: these change no cost and need less memory.
   struct Tried {
     encoder::program::Policy policy;
     encoder::program::PolicyTiles tiles;
@@ -78,7 +78,7 @@ class TileConfigCost {
   const base::Stop* stop_;
   encoder::program::TilesMade made_;
   encoder::program::SharedTilings tilings_;
-  // Once they are needed. The lower bound refers to the tiles.
+  // Set once they are needed. On the heap, because the lower bound of each refers to its tiles.
   std::optional<std::vector<std::unique_ptr<Tried>>> tried_;
   bool holds_back_;
   std::shared_ptr<SharedPrices> shared_;  // nullptr: none

@@ -53,8 +53,9 @@ const std::vector<encoder::program::Policy>& IntervalChoices::Policies() {
   return expanded_->policies;
 }
 
-// If a tile is required, all of its policies are considered, although some make the same program: a
-// constraint may require one of them. The same if no other policy satisfies the constraint.
+// If a constraint requires a tile, or excludes all policies considered otherwise, all allowed
+// policies are considered, although some make the same program: the constraint may require any one
+// of them.
 void IntervalChoices::FindPolicies() {
   encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
       context_->graph, context_->simulator.Usages(), Cut(), interval_, kept_);
@@ -79,7 +80,7 @@ void IntervalChoices::FindPolicies() {
     LookFirstAt(*before);
 }
 
-// The policy of a previous plan is considered first, if it is still valid.
+// Considers the policy of a previous plan among the first ones, if it is still valid.
 void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
   const auto rest = std::stable_partition(expanded_->further.begin(), expanded_->further.end(),
                                           [&before](const encoder::program::Policy& policy) {
@@ -92,13 +93,14 @@ void IntervalChoices::LookFirstAt(const encoder::program::Policy& before) {
   expanded_->further.erase(expanded_->further.begin(), rest);
 }
 
-// Tiles that keep rows although none are shared are considered if they are required.
+// Tiles that keep rows although they share none are considered only if a constraint requires them.
 encoder::program::TilesMade IntervalChoices::Made() const {
   const bool all = config_ != nullptr && (config_->tile || config_->halo);
   return all ? encoder::program::TilesMade::kAll : encoder::program::TilesMade::kThatDiffer;
 }
 
-// The policies that only the further axes give are skipped at first.
+// Cuts along all axes from now on, and returns the first shapes of the larger grid. Policies that
+// exist only for the later axes are skipped at first.
 std::vector<graph::tiling::TileShape> IntervalChoices::TakeEveryAxis() {
   has_every_axis_ = true;
   const encoder::program::OfferedPolicies offered = encoder::program::OfferPolicies(
@@ -127,8 +129,8 @@ void IntervalChoices::AddAxes(const base::Stop& stop) {
   DropConfigs();
 }
 
-// Whether the smallest tile along all axes may fit. It is asked about operators that have no other
-// tiles that fit: mostly a tensor that is held whole leaves no room, and no cut helps.
+// Whether the smallest tile along all axes may fit. This is tested for operators without any tile
+// that fits: mostly a tensor that is held whole leaves no room, and no cut helps.
 bool IntervalChoices::MayFitByLaterAxes() {
   if (has_every_axis_ || expanded_ == nullptr || expanded_->refusal) return false;
   std::optional<bool>& may_fit = expanded_->may_fit_by_later_axes;
@@ -233,20 +235,21 @@ void IntervalChoices::PutAside(Range policies, double below,
     expanded_->aside.emplace(Aside{policies, shape}, Least{score});
 }
 
-// A serialized subgraph moves what the double-buffered one with the same tiles moves, one transfer
-// after another. So it takes longer, unless nothing overlaps or engines access homes: then the
-// costs decide. It is a choice only where the other does not fit, and most serialized
-// configurations cost neither a simulation nor a Problem. Where the peak counts, the smaller
-// buffers may be worth the time; where banks have modes, double-buffered transfers seldom fit; a
-// change relative to a previous plan and constraints may ask for either. There nothing is held
-// back.
+// Whether serialized configurations are held back. A serialized subgraph moves the same bytes as
+// the double-buffered one with the same tiles, one transfer after another. So it takes longer,
+// unless nothing overlaps or engines access homes: then the costs decide. It becomes a choice only
+// if the double-buffered one does not fit, so most serialized configurations cost neither a
+// simulation nor a Problem. In some cases nothing is held back: if the peak counts, smaller buffers
+// may be worth the time; if banks have modes, double-buffered transfers seldom fit; and a previous
+// plan or constraints may require either.
 bool IntervalChoices::MayHoldBack() const {
   return expanded_->holds_back && context_->scale.GainsBySpeed() && context_->previous == nullptr &&
          config_ == nullptr && context_->TileMemory().modes.size() <= 1;
 }
 
-// `held`: configurations without costs. They stay only with their counterpart, as shapes may have
-// been put aside.
+// Holds back serialized configurations that cost at least as much as their double-buffered
+// counterpart. `held` are configurations without costs; those without a counterpart in `found` are
+// dropped, because their shapes were put aside.
 void IntervalChoices::HoldBack(const std::set<TileConfig>& held,
                                std::map<TileConfig, TilePrice>& found) {
   if (!MayHoldBack()) return;
@@ -262,8 +265,8 @@ void IntervalChoices::HoldBack(const std::set<TileConfig>& held,
   }
 }
 
-// The configurations that are held back without need: their double-buffered counterpart is no
-// choice, or turned out not to fit.
+// Returns the held configurations that must become choices: their double-buffered counterpart is no
+// choice, or does not fit.
 std::set<TileConfig> IntervalChoices::TakeReleased() {
   if (!expanded_->holds_back) return std::exchange(expanded_->held, {});
   const auto before = [](const TileConfig* a, const TileConfig* b) { return *a < *b; };
@@ -287,7 +290,7 @@ std::set<TileConfig> IntervalChoices::TakeReleased() {
   return released;
 }
 
-// Adds those that are released. False if the encoder refuses.
+// Adds the released configurations as choices. Returns false if the encoder refuses them.
 bool IntervalChoices::Release(const base::Stop& stop) {
   const std::set<TileConfig> released = TakeReleased();
   if (released.empty()) return true;

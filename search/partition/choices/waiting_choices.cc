@@ -15,33 +15,33 @@
 #include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 
-// Prices that wait until they can matter.
+// Tile shapes wait with a lower bound until their prices can matter.
 //
 // Most tile shapes cost more than the best of their interval, and most intervals are never
-// formulated. Where scores add up, only the choices with the least score can be part of a best
-// path. So a shape gets a lower bound first (cost/shape_bounds.h), and waits:
+// formulated. If scores add up, only the choices with the least score can be part of a best path.
+// So a shape first gets a lower bound (cost/shape_bounds.h), and waits:
 //
 //     bounds    |--------|----|------------|-------|      priced in ascending order, until the
 //     shape          c     a       d          b           least score found is below all bounds
 //     scores             c     a  ^ least                 of those that wait: b and d stay unpriced
 //
-// A search around the best shapes asks for the best one of each subset of the axes, in the same
-// way. What it finds, and the choices that no other one dominates, are those that it would find
-// with all prices. The rest is priced when the interval is formulated, because every choice that
-// may fit then becomes a candidate; choices are then in the order in which they would be without
-// waiting.
+// A search around the best shapes finds the best one of each subset of the axes in the same way.
+// The results, and the choices that no other one dominates, are the same as with all prices. The
+// rest is priced when the interval is formulated, because every choice that may fit then becomes a
+// candidate. The choices are then in the same order as without waiting.
 //
-// A shape whose bound reaches the score below which choices are added is put aside unpriced. It is
-// priced when the least score of what is aside is asked for and it may have it.
+// A shape whose bound is at least the score below which choices are added is put aside unpriced. It
+// is priced when the least score of all shapes put aside is needed and the shape may have it.
 namespace tessera::search::partition::choices {
 
 using graph::tiling::TileShape;
 
 namespace {
 
-constexpr int64_t kFollowed = 1 << 10;  // tiles that no policy leaves out
+constexpr int64_t kFollowed = 1 << 10;  // so many tiles are not too many for any policy
 
-// Lower bounds of any shape. The interval's bound may be that of its first axes alone.
+// Returns lower bounds for any shape. None if all axes are cut, because the interval's bound may
+// hold for its first axes only.
 cost::Tie FloorOf(const SearchContext& context, bool has_every_axis, const cost::Cost& bound) {
   return context.first_axes != nullptr && has_every_axis ? cost::Tie{} : bound.tie;
 }
@@ -54,7 +54,8 @@ bool IntervalChoices::MayWait() const {
          FloorOf(*context_, has_every_axis_, bound_).latency > 0;
 }
 
-// nullptr if bounds are of no use. `others` holds those of a part of the policies.
+// Returns the bounds under these policies; nullptr if they are of no use. `others` owns the result
+// if these are not all policies.
 cost::ShapeBounds* IntervalChoices::Bounds(Range policies,
                                            std::unique_ptr<cost::ShapeBounds>& others) {
   const bool are_all = policies == EveryPolicy();
@@ -72,7 +73,7 @@ cost::ShapeBounds* IntervalChoices::Bounds(Range policies,
   return bounds->AreOfUse() ? bounds.get() : nullptr;
 }
 
-// False if they have to be priced at once.
+// Lets the shapes wait. Returns false if they must be priced at once.
 bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
   if (!MayWait()) return false;
   std::unique_ptr<cost::ShapeBounds> others;
@@ -98,7 +99,7 @@ void IntervalChoices::PriceWaiting(const TileShape& shape, const base::Stop& sto
   AddChoices(found, addition);
 }
 
-// Those that may be as good as the best. Choices are in order afterwards.
+// Prices the waiting shapes that may be as good as the best. Then sorts the choices.
 void IntervalChoices::PriceFront(const base::Stop& stop) {
   if (expanded_->formulated) return;
   const auto least_score = [this] {
@@ -127,13 +128,13 @@ void IntervalChoices::PriceAll(const base::Stop& stop) {
   Sort();
 }
 
-// After a stop.
+// Drops the waiting shapes after a stop.
 void IntervalChoices::DropWaiting() {
   expanded_->lost_shapes = expanded_->lost_shapes || !expanded_->waiting.empty();
   expanded_->waiting.clear();
 }
 
-// As if no shape had waited.
+// Restores the order that choices have if no shape waits.
 void IntervalChoices::Sort() {
   std::stable_sort(expanded_->choices.begin(), expanded_->choices.end(),
                    [](const Choice& a, const Choice& b) {
@@ -166,7 +167,7 @@ void IntervalChoices::LookForLost(std::span<const TileShape> tile_shapes, Range 
   }
 }
 
-// Returns the others.
+// Puts aside the shapes whose bound is at least `below`. Returns the others.
 std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileShape>& tile_shapes,
                                                          Range policies, double below) {
   std::unique_ptr<cost::ShapeBounds> others;
@@ -177,7 +178,7 @@ std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileS
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
     const double least = bounds->Find(shape, floor, context_->scale);
-    // A shape that every policy refuses has no price to wait for.
+    // A shape with an infinite bound has no price under any policy.
     if (least < below || std::isinf(least)) {
       rest.push_back(shape);
     } else {
@@ -187,7 +188,7 @@ std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileS
   return rest;
 }
 
-// Finds the scores of all that may be below this one.
+// Finds the exact scores of all shapes put aside that may have a score below this one.
 void IntervalChoices::PriceAside(double below) {
   std::map<Range, std::vector<TileShape>> open;
   for (const auto& [which, least] : expanded_->aside) {
@@ -201,7 +202,7 @@ void IntervalChoices::PriceAside(double below) {
   }
 }
 
-// If it decides the bound of what is untried.
+// Finds the least score of the shapes put aside, if UntriedBound depends on it.
 void IntervalChoices::PriceLeastAside() {
   while (!LeavesOutShapes() && !LeavesOutPolicies() && !expanded_->aside.empty()) {
     const auto least = std::min_element(
@@ -212,7 +213,8 @@ void IntervalChoices::PriceLeastAside() {
   }
 }
 
-// How many are aside, or any greater number than `most`.
+// Returns the number of shapes put aside that have a price; any number above `most` if there are
+// more.
 size_t IntervalChoices::CountAside(size_t most) {
   size_t fitting = 0;
   for (auto at = expanded_->aside.begin(); at != expanded_->aside.end() && fitting <= most;) {

@@ -53,7 +53,7 @@ namespace {
 using base::Diagnostic;
 using graph::Interval;
 
-// How the buffers of the only subgraph of a program begin.
+// The prefix of the buffers' ids in a program with one subgraph.
 constexpr std::string_view kOwn = "s0/";
 
 Diagnostic FaultOf(std::string message, std::string expected, std::string hint = "") {
@@ -159,7 +159,8 @@ class FaultSearch {
     return std::nullopt;
   }
 
-  // Tiles are cut along the profile's axes alone, into multiples of their granularities.
+  // Checks that the tile is cut only along the profile's axes, into multiples of their
+  // granularities.
   std::optional<Diagnostic> FindInExtents(const graph::Shape& output,
                                           const graph::tiling::TileShape& tile) const {
     for (size_t axis = 0; axis < output.size(); ++axis) {
@@ -203,7 +204,8 @@ class FaultSearch {
                    fmt::format("some of: {}", fmt::join(words, "; ")));
   }
 
-  // The buffers of the subgraph with the tiles that a search begins with, for any kept tensors.
+  // Checks the names of buffers with required addresses against those of the subgraph with the
+  // tiles that a search begins with, for any kept tensors.
   std::optional<Diagnostic> FindUnknownBuffer(const PlanConstraint& constraint) const {
     if (constraint.config.addresses.empty()) return std::nullopt;
     tiling::TileOptions options;
@@ -214,7 +216,7 @@ class FaultSearch {
       return !Allows(constraint.config, policy);
     });
     const auto tiles = tiling::IntervalTiles::Build(graph_, profile_, constraint.interval, options);
-    if (!tiles) return std::nullopt;  // the search says why it does not run
+    if (!tiles) return std::nullopt;  // the search reports why the subgraph is impossible
     std::set<std::string> names;
     for (size_t i = 0; i < tiles->Candidates().size(); ++i) {
       for (const problem::Buffer& buffer : tiles->CandidatesOf(i).program.problem.buffers) {
@@ -296,7 +298,7 @@ class FaultSearch {
       return second.first < first.first && first.first <= second.last;
     const bool overlap = first.first <= second.last && second.first <= first.last;
     if (a.kind == PlanConstraintKind::kSubgraph)
-      return overlap;  // stating one subgraph twice included
+      return overlap;  // also if one subgraph is stated twice
     return overlap && (first.first < second.first || second.last < first.last);
   }
 

@@ -78,7 +78,7 @@ class ConstraintReader {
     place.Complain(fault.message, fault.expected, fault.hint);
   }
 
-  // 0 where there is none, which is a complaint.
+  // Returns the index; or complains and returns 0.
   static int Index(const YamlNode& place, const base::Expected<int>& found) {
     if (found) return *found;
     Complain(place, found.error());
@@ -90,7 +90,7 @@ class ConstraintReader {
   }
   int Tensor(const YamlNode& name) const { return Index(name, LookUpTensor(graph_, name.Text())); }
 
-  // From the first to the last of the operators in the list.
+  // Returns the interval from the first to the last of the operators in the list.
   graph::Interval Hull(const YamlNode& list) const {
     std::vector<int> operators;
     for (const YamlNode& name : list.Items()) operators.push_back(Operator(name));
@@ -144,7 +144,7 @@ class ConstraintReader {
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
   std::vector<PlanConstraint> constraints_;
-  std::vector<YamlNode> places_;  // parallel: where each stands
+  std::vector<YamlNode> places_;  // parallel: the node of each
 };
 
 }  // namespace

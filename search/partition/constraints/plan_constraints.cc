@@ -20,7 +20,7 @@ bool Contains(Interval outer, Interval inner) {
 
 int LengthOf(Interval interval) { return interval.last - interval.first + 1; }
 
-// Whether the constraint alone lets the interval be a subgraph.
+// Whether the constraint alone allows the interval as a subgraph.
 bool Allows(const PlanConstraint& constraint, Interval interval) {
   switch (constraint.kind) {
     case PlanConstraintKind::kTogether:
@@ -38,7 +38,7 @@ bool Allows(const PlanConstraint& constraint, Interval interval) {
   return true;
 }
 
-// The intervals joined that share operators, in ascending order.
+// Joins intervals that share operators. Returns the results in ascending order.
 std::vector<Interval> Joined(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](Interval a, Interval b) { return a.first < b.first; });

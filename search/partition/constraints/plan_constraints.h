@@ -24,6 +24,7 @@ using plan::PlanConstraint;
 using plan::PlanConstraintKind;
 using plan::TileConfigConstraint;
 
+// Whether the constraint allows the policy, whatever the tile.
 bool Allows(const TileConfigConstraint& config, const encoder::program::Policy& policy);
 
 // The effect of valid constraints (CheckWellFormed) on a search.
@@ -34,7 +35,7 @@ bool Allows(const TileConfigConstraint& config, const encoder::program::Policy& 
 //                                                         states that keep it
 //
 // Each constraint concerns single intervals and the tensors kept at their ends. So it suffices to
-// exclude intervals and choices; the best of the rest is the best plan that satisfies the
+// exclude intervals and choices; the best remaining plan is the best that satisfies the
 // constraints. The object keeps no references.
 class PlanConstraints {
  public:
@@ -44,27 +45,29 @@ class PlanConstraints {
   bool IsEmpty() const { return constraints_.empty(); }
   const std::vector<PlanConstraint>& All() const { return constraints_; }
 
-  // Whether the interval may be a subgraph; and whether it may be one with exactly these tensors
-  // kept on chip inside or across it.
+  // Whether the interval may be a subgraph.
   bool Allow(graph::Interval interval) const;
+  // Whether the interval may be a subgraph with exactly these tensors kept on chip in or across it.
   bool Allow(graph::Interval interval, const std::vector<int>& kept) const;
 
-  // The required configuration of the interval as a subgraph; nullptr if there is none. Valid as
-  // long as this object.
+  // Returns the required configuration of the interval as a subgraph; nullptr if there is none.
+  // Valid as long as this object.
   const TileConfigConstraint* ConfigOf(graph::Interval interval) const;
 
-  // The buffers of the tile memory with required addresses: those of the interval if it is subgraph
-  // number `subgraph` of a program, and tensors that lie there whole, which are not required.
+  // Returns the buffers of the tile memory with required addresses: those of the interval as
+  // subgraph number `subgraph` of a program; and those of whole tensors, which need not be in the
+  // program (PinnedBuffer::required is false).
   std::vector<tiling::PinnedBuffer> PinsOf(graph::Interval interval, int subgraph,
                                            const std::string& tile_memory) const;
 
-  // The tensors whose addresses in that memory are required.
+  // Returns the tensors whose addresses in that memory are required.
   std::vector<tiling::PinnedBuffer> PinsIn(const std::string& memory) const;
 
-  // The longest intervals that constraints hold together, ascending.
+  // Returns the longest intervals that constraints hold together, ascending.
   const std::vector<graph::Interval>& Inseparable() const { return blocks_; }
 
-  // The number of operators of the longest of them inside this interval; 0 if there is none.
+  // Returns the number of operators in the longest of them inside this interval; 0 if there is
+  // none.
   int Inseparable(graph::Interval interval) const;
 
   bool KeepAny() const { return !stays_.empty(); }
@@ -88,8 +91,8 @@ class PlanConstraints {
   std::map<std::string, std::vector<tiling::PinnedBuffer>> pins_;  // of tensors, by memory
 };
 
-// Look up a name that a user gives. The result is an index; or a Diagnostic without position that
-// suggests the nearest name.
+// LookUpOperator and LookUpTensor return the index for a user's name; or a Diagnostic without
+// position that suggests the nearest name.
 
 base::Expected<int> LookUpOperator(const graph::Graph& graph, std::string_view id);
 base::Expected<int> LookUpTensor(const graph::Graph& graph, std::string_view id);
@@ -100,9 +103,8 @@ struct ConstraintFault {
   base::Diagnostic diagnostic;  // without position
 };
 
-// The first constraint that is invalid for this network and profile, contradicts an earlier one, or
-// needs longer subgraphs than allowed; or nullopt. Of two that contradict each other, the later one
-// is reported.
+// Returns the first constraint that is invalid for this network and profile, contradicts an earlier
+// one, or needs longer subgraphs than allowed; or nullopt.
 std::optional<ConstraintFault> CheckWellFormed(const graph::Graph& graph,
                                                const hw_profiles::Profile& profile,
                                                std::span<const PlanConstraint> constraints,

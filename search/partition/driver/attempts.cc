@@ -12,22 +12,22 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-// Limits on selections that are placed, and then forbidden if they do not give what they promise:
-// kMostForbidden in total. Without a plan, the first attempts have what the others do not use.
+// Limits on selections that are placed, and then forbidden if they do not keep their promise: fewer
+// than kMostForbidden in total. As long as there is no plan, the first attempts may use all.
 constexpr size_t kMostAttempts = 26;
 constexpr size_t kMostCompletions = 16;
 constexpr size_t kMostExchanges = 8;
 constexpr size_t kMostTies = 8;
 constexpr size_t kMostForFirst = kMostAttempts + kMostCompletions + kMostExchanges + kMostTies;
 
-// Skipped shapes of the later axes are considered for a share of the work that those of the first
-// axes may take.
+// The work on skipped shapes of the later axes is this part of that of the first axes.
 constexpr int64_t kLaterAxes = 4;
 
-// Skipped shapes and policies of the best plan alone are considered for another share.
+// The work on skipped shapes and policies of the best plan's subgraphs is this part of it.
 constexpr int64_t kExchange = 4 * kCompletion;
 
-// So are skipped shapes that may only decide ties, once it is proven that no score is lower.
+// The work on skipped shapes that may only decide ties, once it is proven that no score is lower,
+// is this part of it.
 constexpr int64_t kTies = 4;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -42,8 +42,8 @@ Attempts::Attempts(const paths::OrderedNetwork& network, const answer::LowerBoun
       paths_(paths),
       reordered_(!network.IsInOrderOfFile()) {}
 
-// The previous plan comes first, because it has addresses already. The other is not lost to a stop
-// if it promises more.
+// The previous plan comes first, because it has addresses already. The other selection is placed
+// even after a stop if it promises more.
 std::optional<base::Diagnostic> Attempts::TakeKnown() {
   if (const auto previous = paths_.FindPrevious()) Place(*previous);
   const auto known = fault_ ? std::nullopt : paths_.FindKnown();
@@ -53,9 +53,10 @@ std::optional<base::Diagnostic> Attempts::TakeKnown() {
   return fault_;
 }
 
-// Tensors kept on chip must keep one address throughout, so the best selections may all fail;
-// selections that keep nothing rarely do, and may be better than the plan of single operators.
-// Also, selections excluded for lack of effort may be the only ones that fit.
+// Tensors kept on chip must have one address throughout, so the best selections may all fail;
+// selections that keep nothing rarely do, and may be better than the plan of single operators. So a
+// second search keeps nothing. If there is no plan yet, selections that were excluded for lack of
+// effort are tried before that.
 std::optional<base::Diagnostic> Attempts::Run(int64_t effort) {
   Search();
   if (!attempted_.best && !paths_.IsCutShort() && paths_.Widen()) Search();
@@ -94,8 +95,8 @@ Attempts::Outcome Attempts::Place(const paths::Selection& selection) {
 }
 
 // Places the selection as one program. A plan with the score of the best one replaces it if ties
-// prefer it. Each plan is checked before it counts, so that a stop can return the last one
-// immediately. After an interruption no plan is placed that takes long.
+// prefer it. Each plan is checked before it is accepted, so that after a stop the last one can be
+// returned immediately. After an interruption, selections that would take long are not placed.
 Attempts::Outcome Attempts::PlaceNow(const paths::Selection& selection) {
   int64_t work = 0;
   for (const paths::Selected& subgraph : selection.subgraphs)
@@ -126,15 +127,15 @@ Attempts::Outcome Attempts::PlaceNow(const paths::Selection& selection) {
     attempted_.selection = selection;
   }
   if (as_promised) return Outcome::kAsPromised;
-  // If peaks count, other tiles may do better although they lie at home as these do.
+  // If peaks count, other tiles may be better although tensors at home lie the same.
   const bool is_worse_at_home = context_.scale.LooksAtOffChipPeak() &&
                                 !context_.scale.MinimizesPeak() &&
                                 off_chip_peak > selection.cost.maxima[cost::kOffChipPeakMaximum];
   return is_worse_at_home ? Outcome::kWorseAtHome : Outcome::kWorse;
 }
 
-// Whether the plan would be valid if returned now. If not, that is an error of the program, or an
-// interruption came.
+// Whether the plan would be valid if it were returned now. If not, there is an error of the program
+// (fault_), or an interruption came.
 bool Attempts::IsChecked(const plan::Plan& plan) {
   plan::Plan now = plan;
   now.lower_bounds = lower_bounds_.costs;
@@ -147,7 +148,7 @@ bool Attempts::IsChecked(const plan::Plan& plan) {
   return passes && *passes;
 }
 
-// Whether no other addresses have lower peaks, as far as these count.
+// Whether it is proven that no other addresses have lower peaks, of those that the objective uses.
 bool Attempts::IsProvenLowest(const placement::JointPlacement& joint) const {
   return (!context_.scale.MinimizesPeak() || joint.result.status == problem::Status::kOptimal) &&
          (!context_.scale.LooksAtOffChipPeak() || joint.are_homes_lowest);
@@ -160,7 +161,8 @@ cost::Cost Attempts::CostOf(const plan::Plan& plan, const paths::Selection& sele
   return cost;
 }
 
-// The cost that its selection promised, or, if the plan exceeds that, its own.
+// Returns the cost that the best plan's selection promised; if the plan exceeds it, that of the
+// plan.
 cost::Cost Attempts::CostOfBest() const {
   const paths::Selection& selection = attempted_.selection;
   if (!cost::IsLess(context_.scale.ScoreOf(selection.cost), attempted_.best->score))
@@ -214,8 +216,8 @@ void Attempts::Forbid(const paths::Selection& selection, Outcome outcome) {
   }
 }
 
-// At a milestone: a failure does not count, because the search returns to the selection if it is
-// the best.
+// Places an open selection at a milestone. A failure does not count, because the search returns to
+// the selection if it is the best.
 void Attempts::TakeOpen() {
   const std::optional<paths::Selection> open = paths_.FindOpen(BestScore());
   if (!open) return;
@@ -224,7 +226,7 @@ void Attempts::TakeOpen() {
   std::tie(attempted_.outcome.failed, attempted_.outcome.undecided) = counts;
 }
 
-// Considers what was skipped, as far as bounds do not exclude it.
+// Considers everything that was skipped and that bounds do not exclude.
 void Attempts::Complete(int64_t effort) {
   for (size_t attempt = 0; attempt < kMostCompletions && !fault_; ++attempt) {
     const paths::Found found = paths_.FindBetter(BestScore(), effort);
@@ -235,7 +237,7 @@ void Attempts::Complete(int64_t effort) {
   }
 }
 
-// Where that is too much, considers what was skipped of the subgraphs of the best plan.
+// If Complete is too much work, considers only what was skipped in the subgraphs of the best plan.
 void Attempts::Exchange(int64_t effort) {
   for (size_t attempt = 0; attempt < kMostExchanges && !fault_; ++attempt) {
     const std::optional<paths::Selection> found =
@@ -247,7 +249,7 @@ void Attempts::Exchange(int64_t effort) {
 }
 
 // Considers what was skipped, for plans of the same score. Intervals that were excluded because
-// their plan exceeds its promise count again: skipped tiles may have better ties.
+// their plan exceeds its promise are allowed again: skipped tiles may have better ties.
 void Attempts::BreakTies(int64_t effort) {
   paths_.AllowAddedChoices();
   const bool cuts_all = !paths_.CutsBestPath() || paths_.CutEveryAxis(effort / kLaterAxes);

@@ -16,16 +16,16 @@
 #include "tessera/search/partition/paths/path_search.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
 
-// A path search promises selections of subgraphs that fit one by one. Each is placed as one
-// program, the best first, until one gives what it promises (order_search.h). The number of
-// attempts is limited; each costs a joint placement and a check of its plan.
+// A path search finds selections of subgraphs that fit one by one. Each is placed as one program,
+// the best first, until a plan has the score that its selection promised (order_search.h). The
+// number of attempts is limited; each costs a joint placement and a check of its plan.
 namespace tessera::search::partition::driver {
 
-// The best plan of the attempts, and what they found out.
+// The best plan of the attempts, and their other findings.
 struct Attempted {
   std::optional<plan::Plan> best;
   paths::Selection selection;  // of the best plan
-  cost::Cost cost;             // of the best plan: ties must prefer another plan to it
+  cost::Cost cost;             // of the best plan, for ties with other plans
   answer::SearchOutcome outcome;
   std::string last_reason;
   std::optional<placement::Obstacle> obstacle;  // of the last failure
@@ -39,20 +39,20 @@ class Attempts {
   Attempts(const paths::OrderedNetwork& network, const answer::LowerBounds& lower_bounds,
            paths::PathSearch& paths);
 
-  // The previous plan, and the best plan of choices that are known to fit, if there are any: from
-  // then on there is a result.
+  // Places the previous plan, and the best selection of choices that are known to fit, if there are
+  // any, so that there is a result from then on.
   std::optional<base::Diagnostic> TakeKnown();
 
-  // Searches for the best plan. `effort`: tile shapes times operators that may be considered of
-  // those that the search skipped.
+  // Searches for the best plan. `effort`: the work on what the search skipped, in tile shapes times
+  // operators.
   std::optional<base::Diagnostic> Run(int64_t effort);
 
   bool HasPlan() const { return attempted_.best.has_value(); }
   Attempted Take();
 
  private:
-  // The outcome for a selection. What lies at home depends on the intervals alone. So of
-  // kNoPlanAtHome no selection of the same intervals has a plan, and of kWorseAtHome none of the
+  // The outcome for a selection. The tensors at home depend on the intervals alone. So after
+  // kNoPlanAtHome no selection of the same intervals has a plan, and after kWorseAtHome none of the
   // choices known so far is better.
   enum class Outcome : uint8_t { kAsPromised, kWorse, kNoPlan, kWorseAtHome, kNoPlanAtHome };
 

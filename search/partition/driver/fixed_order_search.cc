@@ -17,7 +17,7 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-// After an error of an engine or the encoder, no result can be trusted.
+// Returns an error of an engine or the encoder, after which no result can be trusted.
 std::optional<base::Diagnostic> FindEngineFault(const paths::PathSearch& paths) {
   for (const paths::LatticeInterval& interval : paths.Lattice().Intervals()) {
     if (interval.choices.Fault() != nullptr) return *interval.choices.Fault();
@@ -41,7 +41,7 @@ answer::PartitionResult WithoutPlan(const choices::SearchContext& context,
           coverage.spills_all ? text + std::string(answer::kAllSpilled) : text, attempted.obstacle};
 }
 
-// The result if no plan was found.
+// Returns the result if no plan was found.
 base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& network,
                                                 const answer::PartitionOptions& options,
                                                 const paths::PathSearch& paths,
@@ -55,9 +55,9 @@ base::Expected<answer::PartitionResult> Decline(const paths::OrderedNetwork& net
   return answer::BlameConstraints(probe, network.PlanConstraints().All(), std::move(result));
 }
 
-// Why the independent checker excludes every plan, if it knows that without a search; else empty.
-// Its arguments hold for all orders, so it is asked about that of the file only. Constraints have
-// reasons of their own (BlameConstraints). After a stop nothing is asked.
+// Returns the independent checker's argument that no plan exists, if it finds one without a search;
+// else empty. Its arguments hold for all orders, so it is called for the order of the file only. It
+// is not called under constraints, which have other reasons (BlameConstraints), or after a stop.
 std::string FindArgument(const paths::OrderedNetwork& network,
                          const answer::PartitionOptions& options) {
   const choices::SearchContext& context = network.Context();
@@ -91,7 +91,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     found.whatever_the_order = true;
     return found;
   }
-  // If a layer-by-layer plan exists it is found, with any budget, and usually even after a stop.
+  // If a layer-by-layer plan exists, it is found with any budget, and usually even after a stop.
   using Persistence = paths::PathSearch::Persistence;
   const bool knows_singles = paths.DecideSingles(context.stop, Persistence::kFewQueries);
   if (knows_singles) {
@@ -120,7 +120,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   }
   const Attempted attempted = attempts.Take();
   if (auto fault = FindEngineFault(paths)) return base::Unexpected(*fault);
-  // Those that were left, or were extended meanwhile.
+  // Decides single operators that were left undecided, or have new choices.
   const bool has_baseline = paths.DecideSingles(context.stop, Persistence::kToTheEnd);
   if (has_baseline && before.empty() && !found.alone)
     found.alone = answer::AssembleBaseline(context, paths);
@@ -151,7 +151,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   found.whatever_the_order = answer::MeetsBound(context, lower_bounds, plan);
   found.selection = attempted.selection;
   found.cost = attempted.cost;
-  // A plan that a stop cut off was checked when it was found, and makes no claim that needs a proof
+  // After a stop, the plan was checked when it was found, and makes no claim that needs a proof
   // (ClaimByBound).
   if (!context.stop.Requested()) {
     if (auto fault = answer::CheckWellFormed(plan, &context.stop))

@@ -14,12 +14,12 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
 
-// The last steps of an order search: tiles cut along the axes that the profile names for later
+// The last steps of an order search: tiles cut along the later axes of the profile
 // (AxisGranularity), plans of other orders with the same score, and the statements about orders.
 namespace tessera::search::partition::driver {
 namespace {
 
-// Orders that are searched for the sake of a tie.
+// The most orders that are searched to decide ties.
 constexpr int kMostTiedOrders = 4;
 
 // The effort for one tie among all orders of a small network, as a multiple of that of a search.
@@ -27,7 +27,8 @@ constexpr int64_t kTieEffort = 10;
 
 }  // namespace
 
-// That the first order has no plan is no statement about tiles that are cut along later axes.
+// If the first order has no plan, searches it again with tiles cut along all axes. Until then, "no
+// plan" is not proven for such tiles.
 std::optional<base::Diagnostic> OrderSearch::TryEveryAxis() {
   answer::PartitionResult& result = incumbent_.found.result;
   if (result.plan || incumbent_.found.whatever_the_order || !HasLaterAxes()) return std::nullopt;
@@ -41,10 +42,10 @@ std::optional<base::Diagnostic> OrderSearch::TryEveryAxis() {
   return Try(before.network->InOrder(), Gain::kNone, known);
 }
 
-// Other orders are compared without these axes, so that they cost the search of no order time. Only
-// where the best order was searched to the end with them, the others are scouted again. A plan that
-// meets its bound has no better score, but may have better ties. The search must find the best plan
-// again, which was excluded if it exceeds what its selection promised.
+// Orders are compared without the later axes, which saves time. Only if the best order was searched
+// to the end with them, the others are scouted again. No score is better than that of a plan that
+// meets its bound, but ties may be. The search must be able to find the best plan again, so its
+// selection is allowed; it was excluded if the plan exceeds the promise of the selection.
 std::optional<base::Diagnostic> OrderSearch::CutLaterAxes() {
   const bool may_gain = HasLaterAxes() && incumbent_.found.result.plan && MayContinue();
   if (later_axes_ != paths::LaterAxes::kNone || !may_gain) return std::nullopt;
@@ -65,8 +66,8 @@ bool OrderSearch::MayBreakTies() const {
          network_context_.graph.operators.size() <= paths::kSmallNetwork;
 }
 
-// The search of an order breaks ties within that order. So the scout looks for a selection of any
-// order that ties prefer, and that order is searched by itself.
+// The search of an order breaks ties within that order. So the scout searches all orders for a
+// selection that ties prefer, and the order of that selection is then searched by itself.
 std::optional<base::Diagnostic> OrderSearch::BreakTies() {
   if (!MayBreakTies()) return std::nullopt;
   const EveryOrder every = TakeEvery();
@@ -144,7 +145,7 @@ void OrderSearch::StateOrders(plan::Plan& plan) const {
   if (!plan::CoversAll(plan.scope)) plan.status = "feasible";
 }
 
-// A proof in the order of the file is not a proof for other orders.
+// Qualifies a proof that no plan exists: one for the order of the file does not hold for others.
 void OrderSearch::Qualify(answer::PartitionResult& result) const {
   if (survey_.proven) {
     result.reason +=

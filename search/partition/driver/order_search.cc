@@ -17,7 +17,7 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-// Orders with swaps, and the operators in one swap.
+// The most orders with swaps, and the most operators in one swap.
 constexpr size_t kMostSwapped = 48;
 constexpr int kLongestSwap = 24;
 
@@ -30,17 +30,17 @@ constexpr int64_t kMostVisitedForProof = 8 * kMostVisited;  // if no plan is kno
 // takes more, no other order is considered.
 constexpr int64_t kMostWork = 6'000'000;
 
-// Unsuccessful orders that are tried in one round.
+// The most unsuccessful orders that are tried in one round.
 constexpr int kMostFailed = 6;
 
-// Number of times that the search continues from a better order.
+// The most rounds, each from a better order.
 constexpr int kMostRounds = 4;
 
-// Operators in a subgraph while the search looks for the best order without kept tensors.
+// The most operators in a subgraph in the search for the best order without kept tensors.
 constexpr int kMostAtHome = 6;
 
-// Operators of a network that is planned layer by layer, in haste, before it is searched: a few
-// tenths of a second, and a small part of the time of its search.
+// A network with at least so many operators is planned layer by layer, in haste, before it is
+// searched. This takes a few tenths of a second, a small part of the time of its search.
 constexpr size_t kLarge = 256;
 
 constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
@@ -50,19 +50,20 @@ constexpr size_t kEveryInterval = std::numeric_limits<size_t>::max() / 2;
 // multiple.
 constexpr int64_t kShare = 4;
 
-// Sums of doubles in another order differ by less; such a difference does not justify another
-// order.
+// Sums of doubles in different orders differ by less than this share, which does not justify
+// another order.
 constexpr double kRounding = 1e-9;
 
-// Whether nothing was skipped that the search could consider in these orders.
+// Whether the search considered everything in these orders.
 bool LeavesNothing(const paths::PathSearch& paths) {
   return paths.Coverage().IsWhole() && !paths.UntriedCouldFit();
 }
 
 }  // namespace
 
-// The greatest length of intervals such that all of them together have as many operators as those
-// of a network of 64 (64 * 65 * 66 / 6).
+// Without PartitionOptions::max_operators, limits intervals to the greatest length with which all
+// of them together have at most as many operators as those of a network of 64 (64 * 65 * 66 / 6),
+// but not below kUsualMostOperators.
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
                                     const answer::PartitionOptions& options,
                                     paths::LaterAxes later_axes) {
@@ -108,7 +109,8 @@ base::Expected<answer::PartitionResult> OrderSearch::Run() {
   return Finish();
 }
 
-// Its network has a stop that has come already, so the search makes a layer-by-layer plan and ends.
+// Plans a large network layer by layer: its context has a stop that is requested already, so the
+// search only makes such a plan.
 std::optional<base::Diagnostic> OrderSearch::TryInHaste(const orders::Order& order) {
   if (order.size() < kLarge || network_context_.stop.Requested()) return std::nullopt;
   const paths::OrderedNetwork& network = Add(in_haste_, order);
@@ -155,9 +157,10 @@ std::optional<base::Diagnostic> OrderSearch::ScoutInRounds() {
   return std::nullopt;
 }
 
-// Limits exclude most partitions of most orders, and while no plan is known nothing tells which
-// order is close to one. Without limits there is a plan, and the search improves on it. So the
-// orders of such plans are tried: of the best plan for the objective, and for each limited metric.
+// Limits exclude most partitions of most orders, and as long as no plan is known, the search has no
+// indication of which order is close to one. Without limits there is a plan, and the search
+// improves it. So the orders of such plans are tried: of the best plan for the objective, and for
+// each limited metric.
 std::optional<base::Diagnostic> OrderSearch::TryOrdersWithoutLimits() {
   const plan::Objective& asked = network_context_.scale.Objective();
   if (asked.limits.empty()) return std::nullopt;
@@ -194,8 +197,8 @@ const paths::OrderedNetwork& OrderSearch::Add(const paths::NetworkContext& netwo
   return *networks_.back();
 }
 
-// Whether a result gains as much as is wanted. A tie must not cost the proof, nor a proof that was
-// not reached the tie.
+// Whether a result gains as much as is wanted. A result that ties prefer must not replace a proven
+// one unless it is proven too.
 bool OrderSearch::Gains(const FixedOrderResult& found, Gain wanted) const {
   const std::optional<plan::Plan>& best = incumbent_.found.result.plan;
   const std::optional<plan::Plan>& plan = found.result.plan;
@@ -221,7 +224,7 @@ bool OrderSearch::Gains(const FixedOrderResult& found, Gain wanted) const {
   return false;
 }
 
-// Searches the order by itself, and adopts it if that gains what is wanted.
+// Searches the order by itself, and adopts the result if it gains what is wanted.
 std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wanted,
                                                  std::span<paths::PathSearch* const> before) {
   const paths::OrderedNetwork& network = Add(network_context_, std::move(order));
@@ -239,7 +242,7 @@ std::optional<base::Diagnostic> OrderSearch::Try(orders::Order order, Gain wante
   return std::nullopt;
 }
 
-// The incumbent's own first, perhaps with repetitions.
+// Returns the orders for the scout, the incumbent's first, perhaps with repetitions.
 std::vector<orders::Order> OrderSearch::FindOrders() const {
   const orders::Order& own = incumbent_.network->InOrder();
   std::vector<orders::Order> nodes;
@@ -266,8 +269,9 @@ std::vector<paths::Ordered> OrderSearch::Prepare(const paths::NetworkContext& ne
   return prepared;
 }
 
-// The best order if only required tensors were kept on chip and subgraphs were short. nullopt if
-// that is the incumbent's order, the first of these, or the effort is spent before it is known.
+// Returns the best of the orders if only required tensors are kept on chip and subgraphs are short.
+// nullopt if that is the incumbent's order, which is the first, or the effort ends before it is
+// known.
 std::optional<orders::Order> OrderSearch::FindAtHome(const std::vector<orders::Order>& orders,
                                                      int64_t effort) {
   const paths::SearchLimits search_limits{
@@ -318,7 +322,7 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   orders = paths::TakeFirst(std::move(orders), other_limits.most_operators, other_limits.alike,
                             kMostVisited);
   survey_ = {.orders = orders.size()};
-  // Such an order must be searched from the beginning.
+  // The order from FindAtHome must be searched from the beginning.
   if (incumbent_.found.paths->MayKeep() && work_ + incumbent_.found.paths->Work() <= kMostWork) {
     const paths::OrderedNetwork* before = incumbent_.network;
     if (std::optional<orders::Order> order = FindAtHome(orders, effort)) {
@@ -329,8 +333,9 @@ std::optional<base::Diagnostic> OrderSearch::Scout() {
   return ScoutAmong(orders, other_limits, effort);
 }
 
-// Subgraphs that fit one by one may not fit as a whole. Then the selections that were forbidden for
-// that are excluded, and the next best is tried.
+// Finds a better selection among the orders, and searches its order by itself. Subgraphs that fit
+// one by one may not fit as a whole. Then these selections stay excluded, and the next best is
+// tried.
 std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders::Order>& orders,
                                                         const paths::OtherOrderLimits& other_limits,
                                                         int64_t effort) {

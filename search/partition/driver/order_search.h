@@ -19,7 +19,7 @@
 #include "tessera/search/partition/paths/path_search.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// The best partition of a network whose operators run in one order.
+// The search for the best partition of a network whose operators run in one order.
 //
 // The search selects subgraphs as if each were alone, and reserves exactly the space of tensors
 // that pass over it. This is exact except for long-lived buffers, which must keep one address
@@ -29,40 +29,41 @@
 // than the current plan.
 namespace tessera::search::partition::driver {
 
-// Work allowed for skipped shapes once the best selection is known, as a multiple of the effort of
-// the search.
+// The work allowed for skipped shapes once the best selection is known, as a multiple of the effort
+// of the search.
 inline constexpr int64_t kCompletion = 30;
 
 struct FixedOrderResult {
-  // Without PartitionOptions::order and its effect on status and notes.
+  // The result, without statements about other orders (PartitionOptions::ordering).
   answer::PartitionResult result;
   std::unique_ptr<paths::PathSearch> paths;  // the knowledge of the search; refers to the network
-  paths::Selection selection = {};           // of `paths`, that the plan realises, if any
+  paths::Selection selection = {};           // the selection of `paths` that the plan realises
   cost::Cost cost = {};                      // of the plan, if any: Attempted::cost
   bool whatever_the_order = false;           // no other order changes the result
-  // If nothing was taken over from another search, and it was known before a stop.
+  // The layer-by-layer plan, if nothing was taken over from another search and it was known before
+  // a stop.
   std::optional<plan::Baseline> alone = std::nullopt;
 };
 
 // Whether a plan exists already. If so, a stop ends the search of an order immediately.
 enum class Known : uint8_t { kNothing, kPlan };
 
-// The limits of a search of a network.
+// Returns the limits of a search of a network.
 paths::SearchLimits SearchLimitsFor(const graph::Graph& graph, const cost::Scale& scale,
                                     const answer::PartitionOptions& options,
                                     paths::LaterAxes later_axes);
 
-// `options` are those of the search; the objective's scale and the constraints come from the
-// network. `lower_bounds` hold for every order. `before`: searches over other orders whose results
-// are taken over. An error is an error of the program.
+// Searches for the best plan in the network's order. The scale of the objective and the constraints
+// come from the network, all other options from `options`. `lower_bounds` hold for every order.
+// `before`: earlier searches whose results are taken over. An error is an error of the program.
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
                                                   const answer::PartitionOptions& options,
                                                   const answer::LowerBounds& lower_bounds,
                                                   std::span<paths::PathSearch* const> before,
                                                   Known known, paths::LaterAxes later_axes);
 
-// The plan with constants prefetched wherever that lowers its score and everything still fits.
-// Notes state how often, and what the status then refers to. See prefetch.cc. `context` and
+// Returns the plan with constants prefetched wherever that lowers its score and everything still
+// fits. A note states how often; Plan::scope and status are adapted. See prefetch.cc. `context` and
 // `constraints` are those of the plan's network. After context.stop nothing more is tried. An error
 // is an error of the program.
 base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
@@ -73,8 +74,8 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //
 // A partition divides an order into intervals. So the order determines which operators may form a
 // subgraph, which tensors can be kept on chip past it, and which are live during it. A network that
-// is one chain has one order. Every fork adds choices, and the number of orders is the product of
-// these. But one search covers many orders:
+// is one chain has one order. Forks multiply the number of orders. But one search covers many
+// orders:
 //
 //     a --> b --> d --> e     {} - a - ab -- abc - abcd - abcde   orders meet at cuts: one path
 //      '--> c ---'                  '- ac --'                     search over all cuts finds the
@@ -83,15 +84,15 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //
 // 1. The first order (that of the file, or of a previous plan) is searched as if there were no
 //    other. Its plan is the result until a better one is found: no result is worse. In a large
-//    network the first plan takes long; so a layer-by-layer plan is made before, in haste, and a
-//    stop need not wait for it (TryInHaste).
+//    network the first plan takes long. So a layer-by-layer plan is made before, in haste, and is
+//    the result if a stop comes early (TryInHaste).
 // 2. At home: if boundary tensors may be kept on chip, a cut has many states, and these cause most
 //    of the work. So the best order without kept tensors is found first, at low cost. It becomes
 //    the first of the other orders.
 // 3. Scout: a path search over the cuts of many orders together. It takes over the existing results
 //    and shares all intervals that orders have in common. It visits paths by their bounds; so an
 //    order that cannot be better costs only the bounds of the intervals that no other order has. It
-//    ends when no bound is lower.
+//    ends when no bound is below the best score.
 // 4. If it finds a partition with a better score that fits subgraph by subgraph, the order of that
 //    partition is searched by itself like the first one, with the results of the scout. If that
 //    improves the plan, the search continues with the neighbours of that order (FindSwapped).
@@ -99,26 +100,27 @@ base::Expected<plan::Plan> Prefetch(const choices::SearchContext& context,
 //    those plans are searched with limits (TryOrdersWithoutLimits).
 // 6. All of this cuts tiles only along the first axes of the profile, except operators that do not
 //    fit alone. At the end the best order is searched again, and the subgraphs of the best path are
-//    cut along all axes (CutLaterAxes); if that covers all tiles, the scout too looks again. If the
-//    first order has no plan, all axes are cut from then on.
-// 7. If all orders were settled, the scout looks for plans of the same score that ties prefer, in
+//    cut along all axes (CutLaterAxes); if that covers all tiles, the scout searches again too. If
+//    the first order has no plan, all axes are cut from then on.
+// 7. If all orders were settled, the scout searches for plans of the same score that ties prefer,
+// in
 //    small networks (BreakTies).
 //
 // The scout covers all legal orders if there are few. Otherwise it covers orders that are good by
 // known rules (FindUsualOrders: dynamic programming over cuts after Held and Karp, Ahn et al. 2020,
 // "SERENITY"; depth first after Sethi and Ullman 1970; breadth first) and the neighbours of the
-// best, as many as the effort allows; of similar intervals it then considers one. IOS (Ding et al.
-// 2021) searches over cuts that are sets of operators for stages on a GPU.
+// best, as many as the effort allows; of similar intervals it then considers one. Related work: IOS
+// (Ding et al. 2021) searches over cuts that are sets of operators, for stages on a GPU.
 //
 // Soundness: every path of the scout is a legal order, since its cuts are closed under
 // dependencies. An interval has the same costs and fits equally in every order in which the same
 // operators come before it and in it: the tensors that are live across it were made before and are
 // read after. States are the exception. Whether the next value is in the place of its state depends
 // on whether all readers of the state come before its maker, and affects fit and traffic elsewhere
-// too. So only orders that agree in that meet at cuts (OrderLattice::Kind). A path through orders
-// that agree agrees with them: the operators before the maker are those of the order that the path
-// follows there. The search of the single order makes, checks and proves an answer; only statements
-// about other orders come from here. Cost: counted like that of a path search, and limited to a
+// too. So only orders that agree in that meet at cuts (OrderLattice::Kind), and a path through such
+// orders agrees with them: the operators before the maker are those of the order that the path
+// follows there. The search of the single order makes, checks and proves an answer; the scout only
+// adds statements about other orders. Cost: counted like that of a path search, and limited to a
 // share of it.
 
 // If there are at most this many orders, all are considered.
@@ -147,11 +149,13 @@ class OrderSearch {
     bool proven = false;   // it is proven that none has any plan
   };
 
-  // The requirement for another result to replace the incumbent: an equal score suffices where it
-  // is proven or ties do not prefer the incumbent, ties must prefer it, or its score must be lower.
+  // The requirement for another result to replace the incumbent. kNone: a lower score, or an equal
+  // one if the result is proven or ties do not prefer the incumbent. kTie: ties must prefer the
+  // result. kSome: its score must be lower.
   enum class Gain : uint8_t { kNone, kTie, kSome };
 
-  // Orders for a search over all of them, the incumbent's first: as many as have few intervals.
+  // The orders of a search over all of them, the incumbent's first; those beyond a limit on
+  // intervals are missing.
   struct EveryOrder {
     std::vector<orders::Order> orders;
     paths::OtherOrderLimits limits;
@@ -182,7 +186,8 @@ class OrderSearch {
   std::vector<paths::Ordered> Prepare(const paths::NetworkContext& network_context,
                                       const std::vector<orders::Order>& orders);
   std::optional<orders::Order> FindAtHome(const std::vector<orders::Order>& orders, int64_t effort);
-  // Of the incumbent, with constants prefetched if requested.
+  // TakeResult returns the incumbent's result, with constants prefetched if requested. Finish adds
+  // the statements about orders.
   base::Expected<answer::PartitionResult> TakeResult();
   base::Expected<answer::PartitionResult> Finish();
   bool SinglesDependOnOrder() const;
@@ -191,18 +196,18 @@ class OrderSearch {
   void Qualify(answer::PartitionResult& result) const;
 
   const paths::NetworkContext& network_context_;
-  paths::NetworkContext at_home_;   // the same if only required tensors are kept
-  base::Stop ended_;                // has come already; an interrupt of the search counts
-  paths::NetworkContext in_haste_;  // the same with that stop
+  paths::NetworkContext at_home_;   // the same, but only required tensors are kept
+  base::Stop ended_;                // requested from the start; forwards interrupts of the search
+  paths::NetworkContext in_haste_;  // the same as network_context_, with the stop ended_
   const answer::PartitionOptions& options_;
   const answer::LowerBounds& lower_bounds_;
   orders::Precedence precedence_;
-  std::optional<std::vector<orders::Order>> every_;  // order of the nodes, if there are few
+  std::optional<std::vector<orders::Order>> every_;  // all orders of the nodes, if there are few
   std::vector<std::unique_ptr<paths::OrderedNetwork>> networks_;
   Incumbent incumbent_;
   std::vector<FixedOrderResult> failed_;  // searches of orders that were not better
   paths::LaterAxes later_axes_ = paths::LaterAxes::kNone;
-  std::optional<double> first_score_;    // in the order of the file
+  std::optional<double> first_score_;    // of the plan in the order of the file
   std::optional<plan::Baseline> alone_;  // of the first order, if it was known before a stop
   Survey survey_;
   int64_t work_ = 0;  // of all searches so far (PathSearch::Work)

@@ -29,15 +29,15 @@
 //     tile memory         |  w                      |         w
 //
 // The gain depends on the other subgraphs, so it is not a property of an interval, and the search
-// over partitions does not consider it. It is tried on the partition that was found, and on others
-// that run the same tiles in longer or shorter subgraphs (regrouping.cc): all subgraphs that stream
-// slices of constants hold them instead if they can, and the constants are scheduled
-// (prefetch_schedule.cc). A subgraph whose constants do not arrive in time then takes its slices
-// back, if these delay it less, and all are scheduled again. Each partition is scheduled for all of
-// the memory, and for parts of it, since a full memory has no room for gaps.
+// over partitions does not consider it. Prefetching is tried on the partition that was found, and
+// on others that run the same tiles in longer or shorter subgraphs (regrouping.cc): all subgraphs
+// that stream slices of constants hold them instead if they can, and the constants are scheduled
+// (prefetch_schedule.cc). A subgraph whose constants do not arrive in time then returns to slices
+// if these delay it less, and all are scheduled again. Each partition is scheduled for all of the
+// memory, and for parts of it, since a full memory has no room for gaps.
 //
 // The schedules are placed as one Problem each, the best first, with the addresses of the plan as
-// hints, until one has a placement. Sound: a plan is accepted only if its joint Problem has a
+// hints, until one has a placement. Soundness: a plan is accepted only if its joint Problem has a
 // placement and its score falls. It need not be optimal: other tiles may gain more by prefetching.
 // Cost: the schedules, and a few joint Problems. MobileNetV2 on edge_npu_1mib: 49 schedules of
 // 10 ms, and one Problem.
@@ -47,13 +47,14 @@ namespace {
 using hw_profiles::WeightPolicy;
 using problem::Problem;
 
-constexpr int kMostTakenBack = 6;           // times that one schedule gives slices back
+constexpr int kMostTakenBack = 6;           // rounds in which one schedule returns to slices
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kMostPlaced = 8;           // schedules
-// The budget for each of them, times the buffers: another schedule may be easier to place.
+// The budget of each placement, times the buffers. It is small, because another schedule may be
+// easier to place.
 constexpr int64_t kPlacingWork = 6'000'000;
 
-// Parts of the memory: for Regroup, and for a schedule.
+// Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
 constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
 
@@ -94,10 +95,10 @@ class Prefetcher {
     std::vector<plan::Subgraph> subgraphs;
     std::vector<int> kept;
     double score = 0;      // without peaks
-    int without_room = 0;  // subgraphs of which no part is ahead, for want of room
+    int without_room = 0;  // subgraphs of which no part arrives ahead, for lack of room
   };
 
-  // Peaks are those of placements.
+  // Returns the score without peaks, which only placements determine.
   double ScoreOf(plan::Metrics totals) const {
     totals.peak_bytes = 0;
     totals.off_chip_peak_bytes = 0;
@@ -121,7 +122,7 @@ class Prefetcher {
     return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
   }
 
-  // Whether the subgraph, by itself, can hold its constants instead of slices.
+  // Whether the subgraph alone can hold its constants instead of slices.
   bool FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
                     problem::Bytes room) const {
     plan::Subgraph held = subgraph;
@@ -130,8 +131,8 @@ class Prefetcher {
     return load && *load <= room;
   }
 
-  // The best schedule of these subgraphs in so many bytes; nullopt if there is none with a lower
-  // score than the plan.
+  // Returns the best schedule of these subgraphs in `room` bytes; nullopt if there is none with a
+  // lower score than the plan.
   base::Expected<std::optional<Scheduled>> FindSchedule(const Regrouped& groups,
                                                         problem::Bytes room) {
     PrefetchSchedule schedule(context_, groups.kept);
@@ -158,7 +159,7 @@ class Prefetcher {
     return best;
   }
 
-  // The best schedules of the subgraphs as they are and of all groups, the best first.
+  // Returns the best schedules of the given and of the regrouped subgraphs, the best first.
   base::Expected<std::vector<Scheduled>> FindSchedules() {
     std::vector<Regrouped> partitions = {{plan_.subgraphs, plan_.kept}};
     if (constraints_.IsEmpty()) {
@@ -192,14 +193,15 @@ class Prefetcher {
     return static_cast<problem::Bytes>(share * static_cast<double>(context_.Room()));
   }
 
-  // Whether the memory holds all, without what arrives ahead.
+  // Whether the memory holds everything except constants that arrive ahead.
   bool Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
     return std::all_of(free.begin(), free.end(), [&](const FreeBytes& each) {
       return each.throughout + context_.Room() >= room;
     });
   }
 
-  // Addresses of slices may be required; resident constants have no slices.
+  // Whether the subgraph may hold its constants: not if a constraint requires a policy or
+  // addresses, which may be those of slices.
   bool MayReside(const plan::Subgraph& subgraph) const {
     const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
     const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
@@ -237,8 +239,8 @@ class Prefetcher {
     return Outcome::kTaken;
   }
 
-  // The homes of the plan, with lifespans in these subgraphs; nullopt if tensors that took turns no
-  // longer do. What a joined subgraph passes on inside has no home.
+  // Returns the homes of the plan, with lifespans in these subgraphs; nullopt if tensors that
+  // shared addresses now live together. Tensors inside a joined subgraph have no home.
   std::optional<std::vector<plan::Home>> HomesOf(
       const std::vector<encoder::program::SubgraphChoice>& choices) const {
     std::vector<plan::Home> homes;
@@ -266,8 +268,8 @@ class Prefetcher {
     return homes;
   }
 
-  // The Problem with the addresses of the plan as hints, by the contents of buffers: the numbers of
-  // subgraphs may differ.
+  // Returns the Problem with the addresses of the plan as hints. Buffers are matched by contents,
+  // because the numbers of subgraphs may differ.
   Problem Hinted(const encoder::program::Program& program) const {
     std::map<graph::BufferUse, problem::Bytes> known;
     const auto contents = [](graph::BufferUse use) {
@@ -289,8 +291,8 @@ class Prefetcher {
     return problem;
   }
 
-  // All that follows from the partition. What was found out about it stays, but that a subgraph is
-  // not run as it is run now.
+  // Takes over everything that follows from the partition. Rejected alternatives stay, except those
+  // that the new subgraphs use.
   void Take(plan::Plan better) {
     for (plan::Subgraph& subgraph : better.subgraphs) {
       std::erase_if(
@@ -312,7 +314,7 @@ class Prefetcher {
     plan_.score = better.score;
   }
 
-  // The search saw plans without prefetched constants alone.
+  // Sets scope and status: the search considered only plans without prefetched constants.
   void FindStatus() {
     if (!MayOverlap()) return;
     if (plan_.score <= plan_.bound && plan::IsKnownValue(plan_.network, plan_.objective)) {
@@ -358,8 +360,8 @@ class Prefetcher {
   const constraints::PlanConstraints& constraints_;
   const answer::PartitionOptions& options_;
   plan::Plan plan_;
-  const double score_;               // of the plan, as that of a schedule
-  std::optional<int> without_room_;  // of the schedule that was taken, else of the first one
+  const double score_;               // of the plan, without peaks
+  std::optional<int> without_room_;  // of the accepted schedule, else of the first one
 };
 
 }  // namespace

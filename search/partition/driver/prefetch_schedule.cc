@@ -86,7 +86,7 @@ bool PrefetchSchedule::Overlaps(const plan::Subgraph& subgraph) const {
          hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
-// 0 if it loads no constant once.
+// Returns the number of parts of the subgraph's constants; 0 if none is loaded once.
 size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
   plan::Subgraph whole = subgraph;
   whole.prefetch = {1};
@@ -98,8 +98,9 @@ size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
   return std::clamp<size_t>(static_cast<size_t>(cycles / kCyclesOfPart), 1, kMostParts);
 }
 
-// The parts of `user`, subgraph number `number`, that no earlier carrier has begin at `done`.
-// Assigns the most of them that arrive while the carrier runs without prolonging it.
+// Assigns to the carrier as many parts of `user`, subgraph number `number`, as arrive while the
+// carrier runs without prolonging it. The first `done` parts have earlier carriers. Returns the
+// number of parts assigned.
 size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
                                plan::Subgraph& user, size_t number, size_t done) {
   const auto ahead = static_cast<int>(number - carrier);
@@ -126,7 +127,8 @@ size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, siz
   return fits;
 }
 
-// The last carrier may wait for all parts that are left, if they delay the next subgraph more.
+// Lets the last carrier wait for all remaining parts if they would delay the next subgraph more.
+// Returns whether it does.
 bool PrefetchSchedule::PaysToWait(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
                                   Queued& next) {
   const auto latency = [&](const std::vector<int>& prefetch) {

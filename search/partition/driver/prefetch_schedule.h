@@ -19,18 +19,17 @@
 
 namespace tessera::search::partition::driver {
 
-// Bytes of the tile memory that are free throughout a subgraph, and from the end of its prologue.
+// Bytes of the tile memory that are free throughout a subgraph, and after its prologue.
 struct FreeBytes {
   problem::Bytes throughout = 0;
   problem::Bytes after_prologue = 0;
 };
 
-// The load of each subgraph of a program, taken from `room` bytes.
+// Returns for each subgraph of a program the bytes of `room` that it leaves free.
 std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
                                 problem::Bytes room);
 
-// Decides when the constants of a subgraph arrive, given when those of all others do. See
-// prefetch_schedule.cc. Not thread-safe.
+// Decides when the constants of each subgraph arrive. See prefetch_schedule.cc. Not thread-safe.
 class PrefetchSchedule {
  public:
   // The context must outlive this object. `kept`: boundary tensors on chip.
@@ -39,15 +38,15 @@ class PrefetchSchedule {
   struct Proposal {
     std::vector<plan::Subgraph> subgraphs;  // with metrics, except peaks
     plan::Metrics totals;                   // of them
-    int without_room = 0;                   // subgraphs of which no part is ahead, for want of room
+    int without_room = 0;                   // of which no part arrives ahead, for lack of room
   };
 
-  // The subgraphs with constants that arrive ahead where that delays no earlier subgraph by more
-  // than it gains. `free` is parallel to them.
+  // Returns the subgraphs with constants that arrive ahead, unless that delays an earlier subgraph
+  // by more than it gains. `free` is parallel to them.
   Proposal Propose(std::vector<plan::Subgraph> subgraphs, std::vector<FreeBytes> free);
 
-  // Gives subgraphs back the slices that they have in `subgraphs` if these take less time than
-  // their constants as scheduled. Returns whether any did.
+  // Sets those subgraphs of `with` back to the slices in `subgraphs` that take less time with them
+  // than with the constants as scheduled. Returns whether any changed.
   bool TakeBack(const std::vector<plan::Subgraph>& subgraphs,
                 const std::vector<plan::Subgraph>& scheduled, std::vector<plan::Subgraph>& with);
 
@@ -60,8 +59,8 @@ class PrefetchSchedule {
     std::optional<cost::ClassCosts> costs;  // refer to the tiling
   };
 
-  // A subgraph whose constants wait for their turn: with a place for each part, `done` of which
-  // have a carrier.
+  // A subgraph whose constants are to be scheduled. user.prefetch has one entry for each part; the
+  // first `done` parts have a carrier.
   struct Queued {
     plan::Subgraph user;
     problem::Bytes bytes = 0;

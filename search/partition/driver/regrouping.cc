@@ -17,16 +17,16 @@
 // need little:
 //
 //     one subgraph     | a  b  c  d  e |      room for others:  what a leaves
-//     cut behind b     | a  b | c  d  e |                       what a leaves | what c leaves
+//     cut after b      | a  b | c  d  e |                       what a leaves | what c leaves
 //
-// On the other hand, transfers end before their subgraph does, so that each cut takes the latency
-// of a transfer from the time of the link.
+// On the other hand, transfers end before their subgraph does, so each cut reduces the time of the
+// link by the latency of a transfer.
 //
-// A subgraph of one tile runs its operators one after another. Several of them, with the tensors in
-// between kept on chip, do the same. So such subgraphs are first cut behind every operator, and
-// neighbours are then joined if the operators of the group need about the same room, constants
-// included. Neither may take time, apart from that of constants, which the schedule finds out.
-// Cost: a simulation and a program of one tile for each operator.
+// A subgraph of one tile runs its operators one after another. Several subgraphs with one operator
+// each, with the tensors in between kept on chip, do the same. So such subgraphs are first cut
+// after every operator, and neighbours are then joined if the operators of the group need about the
+// same room, constants included. Neither may take time, apart from that of constants, which the
+// schedule determines. Cost: a simulation and a program of one tile for each operator.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -40,7 +40,7 @@ class Regrouper {
         usages_(graph::UsagesOf(context.graph)),
         regrouping_(regrouping),
         kept_(partition.kept) {
-    // Nothing is kept on chip where its home is.
+    // If the tile memory is the home of boundary tensors, none are kept.
     if (hw_profiles::LayoutOf(context.profile, base::TensorRole::kBoundary).home ==
         context.profile.tile_memory)
       regrouping_.may_keep = false;
@@ -59,7 +59,7 @@ class Regrouper {
   Regrouped Finish() && { return {std::move(done_), std::move(kept_)}; }
 
  private:
-  // Whether its operators run one after another, each on whole tensors.
+  // Whether the operators of the subgraph run one after another, each on whole tensors.
   bool IsSequence(const plan::Subgraph& subgraph) const {
     return subgraph.tiles == 1 && !subgraph.serialized &&
            subgraph.weights != WeightPolicy::kDirect &&
@@ -82,8 +82,8 @@ class Regrouper {
     rest = std::move(after);
   }
 
-  // The features that pass from the operators up to `last` to those after it; nullopt if they are
-  // needed after the interval too and not kept on chip.
+  // Returns the features that pass from the operators up to `last` to those after it; nullopt if
+  // one is also needed after the interval and is not kept on chip.
   std::optional<std::vector<int>> TensorsBetween(int last, graph::Interval interval) const {
     const graph::Operator& end = context_.graph.operators[static_cast<size_t>(last)];
     if (end.outputs.empty()) return std::nullopt;
@@ -112,12 +112,12 @@ class Regrouper {
     return part;
   }
 
-  // Not every subgraph can be cut along K.
+  // Whether a program can be made of the subgraph; not every subgraph can be cut along K.
   bool IsValid(const plan::Subgraph& subgraph, const std::vector<int>& kept) const {
     return LoadOf(context_, subgraph, kept).has_value();
   }
 
-  // The time if all constants are there when it begins.
+  // Returns the latency if all constants have arrived when the subgraph begins.
   int64_t LatencyOf(const plan::Subgraph& subgraph, const std::vector<int>& kept) const {
     const graph::tiling::TiledSubgraph tiling =
         encoder::program::CutTiles(context_.graph, subgraph.interval, subgraph.tile, subgraph.halo);
@@ -171,7 +171,7 @@ class Regrouper {
   Regrouping regrouping_;
   std::vector<int> kept_;
   std::vector<plan::Subgraph> done_;
-  // Of any operator of the last group; nullopt: nothing can join it.
+  // The least room of any operator of the last group; nullopt: no subgraph can join it.
   std::optional<problem::Bytes> least_room_;
 };
 

@@ -11,24 +11,24 @@
 
 namespace tessera::search::partition::driver {
 
-// Bytes of the tile memory that a subgraph needs by itself, with all its constants; nullopt if no
-// program can be made of it. `kept`: boundary tensors on chip, here and below.
+// Returns the bytes of the tile memory that a subgraph needs by itself, with all its constants;
+// nullopt if no program can be made of it. `kept`: boundary tensors on chip, here and below.
 std::optional<problem::Bytes> LoadOf(const choices::SearchContext& context,
                                      const plan::Subgraph& subgraph, const std::vector<int>& kept);
 
-// The subgraph with all constants in the tile memory at once, where that is a policy of the
-// profile and no engine reads them at home.
+// Returns the subgraph with all constants in the tile memory at once, if that is a policy of the
+// profile and no engine reads them at home; otherwise the subgraph unchanged.
 plan::Subgraph WithResident(const choices::SearchContext& context, const plan::Subgraph& subgraph);
 
-// The operators of a partition in other subgraphs.
+// The subgraphs of a partition, and the tensors that it keeps on chip.
 struct Regrouped {
   std::vector<plan::Subgraph> subgraphs;
   std::vector<int> kept;  // ascending
 };
 
-// How subgraphs are regrouped.
+// The options of Regroup.
 struct Regrouping {
-  // Those of a group need at most this much more of the tile memory together than any of them;
+  // A joined subgraph needs at most this much more of the tile memory than any of its parts;
   // nullopt: none are joined.
   std::optional<problem::Bytes> growth = std::nullopt;
   int most_operators = std::numeric_limits<int>::max();  // in one group
@@ -36,7 +36,8 @@ struct Regrouping {
 };
 
 // Cuts subgraphs of a single tile into operators, and joins neighbours that need about the same
-// memory, where that takes no time. See regrouping.cc. After context.stop the rest stays.
+// memory, if that takes no time. See regrouping.cc. After context.stop, the remaining subgraphs
+// stay as they are.
 Regrouped Regroup(const choices::SearchContext& context, const Regrouped& partition,
                   const Regrouping& regrouping);
 

@@ -12,8 +12,8 @@
 namespace tessera::search::partition::paths {
 namespace {
 
-// Forbidden selections of searches before, the last of them, which leave room for those of this
-// one.
+// The number of forbidden selections that are taken over from earlier searches, so that there is
+// room for those of this search.
 constexpr size_t kMostTakenOver = 8;
 
 Arc ArcOf(const LatticeInterval& interval, size_t choice, const cost::Cost& cost) {
@@ -23,7 +23,7 @@ Arc ArcOf(const LatticeInterval& interval, size_t choice, const cost::Cost& cost
   return arc;
 }
 
-// nullptr if there are none.
+// Returns the arcs of the choices; nullptr if there are none.
 std::unique_ptr<ParallelArcs> ChoicesOf(const LatticeInterval& interval,
                                         const std::vector<size_t>& needed) {
   std::unique_ptr<ParallelArcs> arcs;
@@ -78,8 +78,8 @@ std::vector<ArcTable::Ends> ArcTable::IntervalsByBegin() const {
   return sorted;
 }
 
-// Of equal paths, those over known choices come before those over untried ones. False if a stop
-// came first: then there are none.
+// Adds the places of a list. The order prefers, of equal paths, those over known choices to those
+// over untried ones. Returns false if a stop came first; then the list has no places.
 bool ArcTable::AddPlaces(Of list, std::span<const Ends> intervals) {
   std::vector<ArcLists::Place> places;
   places.reserve(intervals.size() * (static_cast<size_t>(list) + 1));

@@ -16,14 +16,13 @@
 #include "tessera/search/partition/paths/label_search.h"
 #include "tessera/search/partition/paths/search_effort.h"
 
-// The arcs of a path search: what is known about the intervals, as input of the search for the best
-// path. An interval that is only bounded is one arc with its bound. An expanded one is an arc for
-// each choice that an optimal partition may use.
+// The arcs of a path search: the knowledge about the intervals as input of the search for the best
+// path. An interval that is only bounded has one arc with its bound. An expanded interval has an
+// arc for each choice that an optimal partition may use.
 namespace tessera::search::partition::paths {
 
-// Special choices of arcs: the only arc of an interval that is only bounded, or that of tiles cut
-// along axes that come later; and the arc of an expanded interval that represents the skipped tile
-// shapes.
+// Special choices of arcs. kBounded: the bound of an interval that is not expanded, or not yet cut
+// along the later axes. kUntried: the bound of the skipped tile shapes of an expanded interval.
 inline constexpr size_t kBounded = std::numeric_limits<size_t>::max();
 inline constexpr size_t kUntried = kBounded - 1;
 
@@ -42,16 +41,17 @@ struct Selection {
   cost::Cost cost;
 };
 
-// From the begin to the end of the interval, without choice or cost.
+// Returns an arc from the begin to the end of the interval, with kBounded and without cost.
 Arc ArcOf(const LatticeInterval& interval);
 
-// How low scores of arcs have to be for paths with a lower score than some.
+// Upper bounds of the scores of arcs on paths whose score is below a given one.
 class ScoreRooms {
  public:
-  // By the sums of the cheapest arcs before and behind each state.
+  // Computes the bounds from the sums of the cheapest arcs before and after each state.
   ScoreRooms(const ArcLists& arcs, double below);
 
-  // The score that any of these must stay below to be part of such a path.
+  // Returns the score that an arc in this place, or this arc, must be below to be part of such a
+  // path.
   double Of(const ArcLists::Place& place) const { return Between(place.begin, place.end); }
   double Of(const Arc& arc) const {
     return Between(static_cast<size_t>(arc.begin), static_cast<size_t>(arc.end));
@@ -67,30 +67,31 @@ class ScoreRooms {
 
 class ArcTable {
  public:
-  // Without arcs until RefreshAll. The lattice must outlive this object. After a stop of its
-  // context, here and in RefreshAll, arcs are missing, and no path counts.
+  // The table has no arcs until RefreshAll. The lattice must outlive this object. If its stop is
+  // requested during the constructor or RefreshAll, arcs are missing, and paths have no meaning.
   explicit ArcTable(const IntervalLattice& lattice);
 
-  // Takes note of what has become known about an interval, or of another scope.
+  // Refresh and RefreshAll update the arcs of one interval or of all, after new knowledge or with
+  // another scope.
   void Refresh(size_t interval, const SearchScope& scope);
   void RefreshAll(const SearchScope& scope);
 
-  // The arcs of all intervals in scope as of the last Refresh, in the order of the lattice.
+  // The lists of arcs of all intervals in scope as of the last Refresh, by begin.
   enum class Of : uint8_t {
-    kExpanded,     // without those that are only bounded
-    kAll,          // with these
-    kWithUntried,  // and, for each expanded interval with skipped tile shapes, one that costs as
-                   // little as any of them can
+    kExpanded,     // without arcs of bounds
+    kAll,          // with arcs of bounds
+    kWithUntried,  // also, for each expanded interval with skipped tile shapes, one arc that costs
+                   // as little as any of them can
   };
   static constexpr size_t kLists = 3;
   const ArcLists& ListOf(Of which) const { return lists_[static_cast<size_t>(which)]; }
 
-  // One for each choice that is known to fit, whatever the effort; and the best of these for each
-  // operator alone, which form at most one path.
+  // Returns an arc for each choice that is known to fit, whatever the effort.
   std::vector<Arc> Known(const SearchScope& scope) const;
+  // Returns the best of these arcs for each operator alone; they form at most one path.
   std::vector<Arc> BestSingles(const SearchScope& scope) const;
 
-  // The best path that is not forbidden.
+  // Returns the best path that is not forbidden.
   std::optional<Path> FindBest(const ArcLists& arcs, PathLook& look) const {
     return FindBestPath(lattice_->Context().scale, arcs, forbidden_, look);
   }
@@ -99,34 +100,35 @@ class ArcTable {
   }
   Selection SelectionOf(const Path& path) const;
 
-  // Excludes this selection from further results. Beyond kMostForbidden, the oldest one counts
-  // again.
+  // Excludes this selection from further results. Beyond kMostForbidden selections, the oldest one
+  // is allowed again.
   void Forbid(const Selection& selection, const SearchScope& scope);
 
-  // Excludes every selection of these intervals: with kEveryChoice for good, with
+  // Excludes every selection of the same intervals. `choices`: kEveryChoice for good,
   // kEveryKnownChoice until AllowAddedChoices.
   void ForbidIntervalsOf(const Selection& selection, size_t choices);
 
-  // Call this before choices are added: the best of those known may not be the best of all.
+  // Ends the exclusions with kEveryKnownChoice. Must be called before choices are added, which may
+  // be better than the known ones.
   void AllowAddedChoices();
 
   // Ends the exclusion of this selection, and of the known choices of its intervals.
   void Allow(const Selection& selection);
 
-  // Forgets the excluded selections that are out of scope.
+  // Drops the excluded selections that are out of scope.
   void DropForbiddenBeyond(const SearchScope& scope);
 
-  // Takes over, of another table, the choices of forbidden selections in an interval; and the
-  // forbidden selections themselves (the latest ones if there are many), given the number that each
-  // interval of that table has here.
+  // Takes over from another table the choices of an interval that forbidden selections use.
   void TakeNeeded(size_t interval, ArcTable& other, size_t other_interval);
+  // Takes over the forbidden selections of another table, only the latest ones if there are many.
+  // `here`: for each interval of that table, its number in this one.
   void TakeForbidden(const ArcTable& other, std::span<const std::optional<size_t>> here);
 
  private:
   enum class Kind : uint8_t { kChoices, kBounded, kUntried };
   static constexpr size_t kKinds = 3;
 
-  // The known arcs of an interval as of the last Refresh, by kind; empty where there are no arcs.
+  // The arcs of an interval as of the last Refresh, by kind; nullptr if there are none.
   struct OfInterval {
     std::array<std::unique_ptr<ParallelArcs>, kKinds> arcs;
     std::array<std::array<uint32_t, kKinds>, kLists> places = {};  // by list, then kind
@@ -149,7 +151,7 @@ class ArcTable {
   void Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs);
 
   const IntervalLattice* lattice_;
-  bool has_places_ = true;                   // otherwise a stop came first
+  bool has_places_ = true;                   // false: a stop came first
   std::vector<OfInterval> intervals_;        // by interval
   std::vector<ArcLists> lists_;              // by Of
   std::vector<std::vector<size_t>> needed_;  // by interval: choices of forbidden selections

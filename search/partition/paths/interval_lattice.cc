@@ -37,7 +37,7 @@ IntervalLattice::IntervalLattice(std::span<const Ordered> orders, int most_opera
   AddIntervals(other_limits);
 }
 
-// Orders that meet at a cut can keep the same tensors there.
+// Orders that meet at a cut have the same states there, because they can keep the same tensors.
 void IntervalLattice::NumberStates() {
   std::vector<int> count(static_cast<size_t>(lattice_.Cuts()));
   for (size_t order = 0; order < orders_.size(); ++order) {
@@ -84,7 +84,7 @@ void IntervalLattice::AddIntervals(const OtherOrderLimits& other_limits) {
   }
 }
 
-// After a stop the rest is missing.
+// Adds the intervals of the first order. After a stop, the remaining ones are missing.
 void IntervalLattice::AddIntervalsOfFirstOrder() {
   const base::Stop& stop = orders_.front().context->stop;
   for (int first = 0; first < operators_; ++first) {
@@ -97,8 +97,8 @@ void IntervalLattice::AddIntervalsOfFirstOrder() {
   }
 }
 
-// Each operator alone, as far as plans of single operators need it, and the subgraphs of a previous
-// plan. Other intervals are empty.
+// After a stop: adds only the single operators that a plan of single operators needs, and the
+// subgraphs of a previous plan. Other intervals have no crossings.
 void IntervalLattice::AddFewIntervals() {
   const choices::PreviousPlan* previous = orders_.front().context->previous;
   could_keep_ = true;
@@ -154,7 +154,7 @@ void IntervalLattice::AddInterval(size_t order, graph::Interval interval, CutSta
 }
 
 size_t IntervalLattice::PlaceOf(int first, int length) const {
-  // Operators before `first` begin longest_ intervals each, but for those too near the end.
+  // Each operator before `first` begins longest_ intervals, except those too near the end.
   const int full = std::max(0, std::min(first, operators_ - longest_ + 1));
   int64_t index = int64_t{full} * longest_;
   for (int begin = full; begin < first; ++begin) index += operators_ - begin;
@@ -213,8 +213,8 @@ std::vector<std::optional<size_t>> IntervalLattice::FindHere(const IntervalLatti
       i = end;
       continue;
     }
-    // Mostly both have the same crossings in the same order: each is looked for behind the one
-    // before.
+    // Usually both lattices have the same crossings in the same order, so the search for each one
+    // begins after the last one found.
     const size_t first = group->second;
     const size_t crossings = EndOfCrossings(first) - first;
     size_t next = 0;

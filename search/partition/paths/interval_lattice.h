@@ -16,30 +16,30 @@
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/paths/lattice.h"
 
-// The intervals of a path search, and the states between which they stand.
+// The intervals of a path search, and the states between which they lie.
 //
-// An interval is listed once for each crossing (lattice.h): these differ in the tensors kept on
-// chip at its ends. Intervals that constraints exclude are not listed, except single operators,
+// An interval is listed once for each crossing (lattice.h): crossings differ in the tensors kept on
+// chip at the ends. Intervals that constraints exclude are not listed, except single operators,
 // which form the baseline.
 //
-// With several orders of the operators, the intervals of all of them are listed, between cuts that
-// are one if the same operators are done (lattice.h). An interval that several orders share is
+// With several orders of the operators, the intervals of all of them are listed. Two cuts are one
+// if the same operators come before them (lattice.h). An interval that several orders share is
 // listed once. So a path may change from order to order at any common cut, and results for an
 // interval in one order hold in all orders that have it.
 namespace tessera::search::partition::paths {
 
-// The reduced limit of operators.
+// The limit of operators in one subgraph when the effort is reduced, and in further orders.
 inline constexpr int kUsualMostOperators = 12;
 
 // The limits for orders other than the first.
 struct OtherOrderLimits {
   int most_operators = kUsualMostOperators;  // in one subgraph, without regard to constraints
-  // Number of intervals that the first order lacks, counted once per crossing. When it is reached,
-  // further orders are ignored.
+  // The number of intervals that the first order lacks, counted once for each crossing. When it is
+  // exceeded, further orders are ignored.
   size_t most_intervals = 8'192;
-  // Whether an interval represents all that begin after the same operators, have the same operators
-  // and end with the same one. They have the same tiles and traffic, and differ in the space they
-  // need and in prefetches.
+  // Whether one interval represents all that begin after the same operators, have the same
+  // operators and end with the same one. These have the same tiles and traffic, but may need
+  // different space and prefetches.
   bool alike = true;
 };
 
@@ -81,9 +81,9 @@ struct Consecutive {
 
 class IntervalLattice {
  public:
-  // The intervals with at most `most_operators`, except what constraints hold together. The first
-  // order has all of them, the others as their limits say. The parts of the orders must outlive
-  // this object.
+  // Lists the intervals with at most `most_operators`, or more if constraints hold them together:
+  // all of the first order, and those of the others within `other_limits`. The parts of the orders
+  // must outlive this object.
   IntervalLattice(std::span<const Ordered> orders, int most_operators,
                   const OtherOrderLimits& other_limits);
 
@@ -96,30 +96,31 @@ class IntervalLattice {
   int MostOperators() const { return most_; }  // in any interval, without regard to constraints
   int Longest() const { return longest_; }     // operators in any interval of the first order
 
-  // Each stays where it is while others are added.
+  // References to intervals stay valid while others are added.
   std::deque<LatticeInterval>& Intervals() { return intervals_; }
   const std::deque<LatticeInterval>& Intervals() const { return intervals_; }
 
-  // All crossings of the interval of operators [first, first + length) of the first order; `length`
-  // is at most Longest().
+  // Returns all crossings of the interval of operators [first, first + length) of the first order;
+  // `length` is at most Longest().
   using SomeIntervals = Consecutive<std::deque<LatticeInterval>::const_iterator>;
   SomeIntervals Crossings(int first, int length) const;
 
-  // The operator alone, without kept tensors, whatever constraints require; and all of these.
+  // Single returns the interval of the operator alone, without kept tensors, whatever constraints
+  // require. Singles returns the numbers of these intervals for all operators.
   const LatticeInterval& Single(int op) const { return Crossings(op, 1).front(); }
   std::vector<size_t> Singles() const;
 
-  // One past the last interval that differs from this one only in its crossing.
+  // Returns one past the last interval that differs from this one only in its crossing.
   size_t EndOfCrossings(size_t interval) const;
 
-  // The operators of the interval in the common numbering of all orders: that of the first.
+  // Returns the operators of the interval in the common numbering of all orders: that of the first.
   orders::Order OperatorsOf(const LatticeInterval& interval) const;
 
   // Whether all requested intervals of all orders are present.
   bool HasAllOrders() const { return has_all_orders_; }
 
-  // Whether a stop came while intervals were added: then all are missing except single operators
-  // that keep no more than is required.
+  // Whether a stop came while intervals were added. If it came during the first order, all
+  // intervals are missing except some single operators and the subgraphs of a previous plan.
   bool LeavesOutIntervals() const { return leaves_out_; }
 
   // Whether tensors could be kept on chip without being required.
@@ -129,13 +130,13 @@ class IntervalLattice {
   bool SpillsAll() const { return spills_all_; }  // CutStates::SpillsAll
   size_t MostKept() const { return orders_.front().states->MostKept(); }
 
-  // For each interval of another lattice of the network, the same interval here. Intervals are the
-  // same if their orders are of one kind, they begin at one cut, have the same operators in the
-  // same order, and keep the same.
+  // Returns for each interval of another lattice of the network the same interval here, if any.
+  // Intervals are the same if their orders are of one kind, and they begin at one cut, have the
+  // same operators in the same order, and keep the same tensors.
   std::vector<std::optional<size_t>> FindHere(const IntervalLattice& other) const;
 
-  // Exchanges the knowledge about the interval for that of the same interval of another lattice.
-  // False if that was taken over before.
+  // Takes over the knowledge about the same interval of another lattice. Returns false if it was
+  // taken over before.
   bool TakeOver(size_t interval, LatticeInterval& other);
 
  private:

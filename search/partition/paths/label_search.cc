@@ -24,8 +24,8 @@ struct Label {
   uint64_t forbidden = 0;    // bit i: all arcs so far are those of forbidden path i
 };
 
-// A label can replace another only if every completion of that one to an allowed path completes
-// this one too.
+// Whether label `a` replaces `b`. It may only if every completion of `b` to an allowed path also
+// completes `a` to an allowed path.
 bool Replaces(const Label& a, const Label& b) {
   return (a.forbidden & ~b.forbidden) == 0 && Dominates(a.cost, b.cost);
 }
@@ -55,10 +55,10 @@ class BestFirst {
     }
   }
 
-  // The score of the best path, or less.
+  // Returns a lower bound of the score of the best path.
   double LeastScore() const { return scale_.ScoreOf(behind_.front().After({})); }
 
-  // The best path, if its score is at most `most`.
+  // Returns the best path, if its score is at most `most`.
   std::optional<Path> Find(double most, PathLook& look) {
     most_ = most;
     leaves_out_ = false;
@@ -117,7 +117,8 @@ class BestFirst {
 
     bool IsUnreachable() const { return score == kInfinity; }
 
-    // Paths that begin with one of the arcs with these least costs.
+    // Lowers the bound for paths that begin with an arc of these least costs and continue with
+    // `after`.
     void OfferMore(const LeastCost& cost, const Rest& after) {
       change = std::min(change, cost.change + after.change);
       latency = std::min(latency, cost.latency + after.latency);
@@ -127,7 +128,7 @@ class BestFirst {
         sums[i] = std::min(sums[i], cost.sums[i] + after.sums[i]);
     }
 
-    // A lower bound of the cost of a path that begins with a label of this cost.
+    // Returns a lower bound of the cost of a path that begins with a label of this cost.
     cost::Cost After(const cost::Cost& cost) const {
       cost::Cost least = cost;
       least.score += score;
@@ -148,7 +149,7 @@ class BestFirst {
   }
 
   struct Open {
-    double least = 0;  // score of any path that it begins
+    double least = 0;  // a lower bound of the score of paths that begin with the label
     double change = 0;
     double latency = 0;
     size_t label = 0;
@@ -159,7 +160,8 @@ class BestFirst {
     }
   };
 
-  // Whether no path of the score of the best one that it begins decides ties better.
+  // Whether no path that begins with the open label has the score of the best one and decides ties
+  // better.
   bool IsTieBehind(size_t label, const Open& open) const {
     if (cost::IsLess(open.least, Score(label))) return false;
     const cost::Cost& best = labels_[label].cost;
@@ -192,7 +194,7 @@ class BestFirst {
     labels_.push_back(label);
   }
 
-  // Returns the number of arcs from there.
+  // Extends the label along all arcs from its state. Returns the number of these arcs.
   int64_t Extend(const Open& from) {
     int64_t arcs = 0;
     const std::vector<size_t>& here = labels_at_[from.state];
@@ -258,11 +260,11 @@ class BestFirst {
   const ArcLists& arcs_;
   std::span<const Forbidden> forbidden_;
   std::vector<Label> labels_;
-  std::vector<std::vector<size_t>> labels_at_;  // by state: those that no other replaces
+  std::vector<std::vector<size_t>> labels_at_;  // by state: the labels that no other replaces
   std::vector<Rest> behind_;                    // by state
   std::priority_queue<Open> open_;
   int64_t comparisons_ = 0;  // of labels, since they were last counted
-  double most_ = kInfinity;  // score of labels that count
+  double most_ = kInfinity;  // the greatest score of labels that are not ignored
   bool leaves_out_ = false;
 };
 

@@ -24,13 +24,13 @@
 // order of the least score that they can reach (A*: Hart, Nilsson, Raphael 1968): the score of the
 // label with the least sum and the least maxima from its state on. So the first label at the last
 // state has the best score, and worse ones are never extended. Of equal scores, the least change
-// and latency decide the order, and what cannot win by these is not extended either: with maxima,
-// very many labels can reach the best score. A label that cannot satisfy the limits,
-// even with the least of each limited metric from its state on, is dropped immediately. With a
-// single metric the bound is exact, and the search extends little more than the path. So labels
-// that cannot reach the least score of the start are ignored at first. Only if no path has that
-// score, because of limits, maxima or forbidden paths, the search begins again with all labels.
-// Ignored labels could only replace labels that are ignored too, so the result is the same.
+// and latency decide the order, and labels that cannot win by these are not extended either,
+// because with maxima very many labels can reach the best score. A label that cannot satisfy the
+// limits, even with the least of each limited metric from its state on, is dropped immediately.
+// With a single metric the bound is exact, and the search extends little more than the path. So
+// labels that cannot reach the least score of the start are ignored at first. Only if no path has
+// that score, because of limits, maxima or forbidden paths, does the search begin again with all
+// labels. Ignored labels could only replace labels that are ignored too, so the result is the same.
 //
 // Cost: a pass over all places of parallel arcs; then, for each extended label, a join for each arc
 // that may reach the score and a dominance test for each label there. With several metrics the
@@ -67,8 +67,8 @@ struct LeastCost {
   }
 };
 
-// Arcs that lead from one state to one other. The least of their costs stands for all of them where
-// none of them may be of use.
+// Arcs with a common begin and a common end, and the least values of their costs. If an arc with
+// these values is of no use, none of the arcs is.
 class ParallelArcs {
  public:
   explicit ParallelArcs(const Arc& first) { Add(first); }
@@ -89,22 +89,23 @@ class ParallelArcs {
 };
 
 // The arcs that a search may use, by the state where they begin, in places that are filled and
-// emptied as knowledge changes. A search reads all places, so what it needs of most of them is
-// here.
+// emptied as knowledge changes. A search reads all places, so each place contains the data that
+// suffice for most of them.
 class ArcLists {
  public:
   struct Place {
-    double score = std::numeric_limits<double>::infinity();  // the least of the arcs
+    double score = std::numeric_limits<double>::infinity();  // the least score of the arcs
     uint32_t begin = 0;                                      // states
     uint32_t end = 0;
-    const ParallelArcs* arcs = nullptr;  // that lead there; nullptr if there are none
+    const ParallelArcs* arcs = nullptr;  // from begin to end; nullptr if there are none
   };
 
-  // Of empty places with begins in ascending order. Arcs of one begin are tried in this order.
+  // The places must be empty, with begins in ascending order. Arcs with the same begin are tried in
+  // the order of their places.
   ArcLists(int last, std::vector<Place> places);
 
-  // The arcs, if any, must lead from the begin to the end of the place. They must outlive their
-  // stay here and not move.
+  // Fills the place with these arcs; nullptr empties it. The arcs must lead from the begin to the
+  // end of the place, and stay valid until the place is filled again.
   void Fill(size_t place, const ParallelArcs* arcs);
 
   size_t LastState() const { return last_; }
@@ -112,7 +113,7 @@ class ArcLists {
   std::span<const Place> From(size_t state) const;
   int64_t CountArcs() const { return arcs_; }
 
-  // The same places without arcs.
+  // Returns the same places without arcs.
   ArcLists Emptied() const;
 
   // Whether the cost of some arc that was ever here consists of more than a score and a tie.
@@ -126,7 +127,7 @@ class ArcLists {
   bool have_sums_or_maxima_ = false;
 };
 
-// Arcs in any order as lists, each in a place of its own.
+// Lists of arcs that are given in any order, one place for each arc.
 class ListedArcs {
  public:
   ListedArcs(int last, std::span<const Arc> arcs);
@@ -176,7 +177,7 @@ struct Path {
 };
 
 // A partition that must not be returned: its arcs in order. An arc with kEveryChoice or
-// kEveryKnownChoice represents all arcs of its interval.
+// kEveryKnownChoice represents all arcs of its interval (see ArcTable::ForbidIntervalsOf).
 using Forbidden = std::vector<Arc>;
 
 inline constexpr size_t kEveryChoice = std::numeric_limits<size_t>::max() - 2;
@@ -188,26 +189,27 @@ bool IsForbiddenBy(const Arc& forbidden, const Arc& arc);
 
 // The limits of one search for a path, and its cost.
 struct PathLook {
-  // Labels with different latencies rarely replace each other if the objective weighs a ratio next
-  // to other metrics, so that there may be exponentially many, and each is compared with all others
-  // of its state. Ratios alone need some searches of the usual kind (ratio_paths.h).
+  // Limits on joins. If the objective weighs a ratio next to other metrics, labels with different
+  // latencies rarely replace each other, so there may be exponentially many, and each is compared
+  // with all others of its state. Ratios alone need several searches of the usual kind
+  // (ratio_paths.h).
   static constexpr int64_t kMostJoinsForRatios = 1'000'000;
   static constexpr int64_t kMostJoinsForOnlyRatios = 30'000'000;
 
   static constexpr int64_t kUsualLabels = 2'000;
   static constexpr int64_t kUsualLabelsWithPrices = 16'666;
 
-  // Both end the search without a path.
+  // The stop and most_joins end the search without a path.
   const base::Stop* stop = nullptr;
   int64_t most_joins = std::numeric_limits<int64_t>::max();
 
-  // Of labels with arcs; if most_joins limits them, so many comparisons of labels count as one.
+  // If most_joins is set, so many comparisons of labels count as one join of a label and an arc.
   static constexpr int64_t kComparisonsForOne = 16;
   int64_t joins = 0;  // accumulates
 
-  // Labels that are extended until prices of the limits are computed, and with these. If many more
-  // remain, the best path known is the result. Whether there is a better one, or one at all, is
-  // then left open.
+  // The labels that are extended before prices of the limits are computed, and with these prices.
+  // If labels then remain, the best path known is the result, and left_open is set: there may be a
+  // better path, or one if none is known.
   int64_t most_labels = std::numeric_limits<int64_t>::max();
   int64_t most_labels_with_prices = std::numeric_limits<int64_t>::max();
   bool left_open = false;
@@ -224,17 +226,18 @@ struct PathLook {
   }
   bool IsLimited() const { return most_joins < std::numeric_limits<int64_t>::max(); }
   bool IsCutShort() const { return joins > most_joins || (stop != nullptr && stop->Requested()); }
-  bool IsOpen() const { return left_open || IsCutShort(); }  // nullopt proves nothing
+  // If this holds, a result of nullopt proves nothing.
+  bool IsOpen() const { return left_open || IsCutShort(); }
 };
 
-// The path from state 0 to `last` that the scale prefers, within the limits, that is not forbidden;
-// nullopt if there is none or if it is cut short; look.left_open may be set. Of equal paths the
-// first found wins; arcs are tried in the given order. Two arcs are equal if begin, end, interval
-// and choice are. At most kMostForbidden forbidden paths.
+// Returns the path from state 0 to the last state that the scale prefers among those that keep the
+// limits and are not forbidden; nullopt if there is none or the search is cut short. May set
+// look.left_open. Of equal paths the first found wins; arcs are tried in the given order. Two arcs
+// are equal if begin, end, interval and choice are. At most kMostForbidden forbidden paths count.
 std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
 
-// The same over arcs in any order.
+// As above, over arcs in any order, to the state `last`.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
 

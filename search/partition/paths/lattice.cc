@@ -45,8 +45,8 @@ std::vector<int> OrderLattice::CutsOf(const OrderLattice& other) const {
   return cuts;
 }
 
-// The kind, and the cut where it begins, then its operators. If `alike`, the last operator and then
-// the others, ascending.
+// Returns the kind; the cut where the interval begins; and its operators in order or, if `alike`,
+// all but the last in ascending order.
 DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order,
                                                           graph::Interval interval) const {
   const orders::Order& operators = lattice_->Orders()[order];
@@ -57,8 +57,8 @@ DistinctIntervals::Identity DistinctIntervals::IdentityOf(size_t order,
   return Identity(lattice_->KindOf(order), std::move(identity));
 }
 
-// For each position, the largest end up to which intervals that begin there equal those of the
-// first order.
+// Returns for each position the largest end up to which intervals that begin there equal those of
+// the first order.
 std::vector<int> DistinctIntervals::FindEndsOfFirst(size_t order) const {
   const orders::Order& operators = lattice_->Orders()[order];
   const orders::Order& first = lattice_->Orders().front();
@@ -97,7 +97,7 @@ namespace {
 using base::TensorRole;
 using problem::Bytes;
 
-// The elements of `a` that are not in `b`; both ascending.
+// Returns the elements of `a` that are not in `b`; both are ascending.
 std::vector<int> Without(const std::vector<int>& a, const std::vector<int>& b) {
   std::vector<int> rest;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest));
@@ -140,7 +140,7 @@ CutStates::CutStates(const graph::Graph& graph, const hw_profiles::Profile& prof
   first_at_.push_back(static_cast<int>(states_.size()));
 }
 
-// The tensors that must be kept there; nullopt if they do not fit.
+// Returns the tensors that must be kept at a cut; nullopt if they do not fit.
 std::optional<CutStates::Subset> CutStates::FindRequired(const std::vector<Boundary>& crossing,
                                                          Bytes room) {
   Subset required;
@@ -186,8 +186,8 @@ bool CutStates::Crosses(int tensor, int position) const {
   return boundary.maker < position && position <= boundary.last_reader;
 }
 
-// All tensors kept while an operator runs are in the tile memory together, except a result in the
-// place of an operand that ends there.
+// Whether the kept tensors have room. All tensors kept while an operator runs are in the tile
+// memory together, except that a result may take the place of an operand that ends there.
 bool CutStates::HasRoom(const std::vector<int>& kept, graph::Interval interval) const {
   for (int op = interval.first; op <= interval.last; ++op) {
     Bytes before = 0;
@@ -225,7 +225,7 @@ std::vector<Crossing> CutStates::CrossingsOf(graph::Interval interval, Which whi
   const auto [first_begin, last_begin] = states_at(interval.first);
   const auto [first_end, last_end] = states_at(interval.last + 1);
   // A tensor that passes over the whole interval must be kept on both sides, or on neither.
-  std::map<std::vector<int>, std::vector<int>> ends;  // by what passes
+  std::map<std::vector<int>, std::vector<int>> ends;  // by the tensors that pass
   for (int end = first_end; end < last_end; ++end)
     ends[CrossingOf(states_[static_cast<size_t>(end)], interval.first)].push_back(end);
   std::vector<Crossing> crossings;

@@ -19,29 +19,30 @@
 
 namespace tessera::search::partition::paths {
 
-// The meeting points of several orders of one network: cuts before which the same operators are
-// done are one cut, in whatever order these ran.
+// The meeting points of several orders of one network. Two cuts are one if the same operators come
+// before them, in whatever order.
 //
 //     a b c d      {} -- a -- ab -- abc -- abcd       two orders that differ in one cut: a search
 //     a c b d             '-- ac --'                  over cuts changes between them at common cuts
 //
-// Orders of different kinds meet only at the begin and at the end, and share no intervals: the cost
-// of an interval may depend on the kind. Cuts are numbered by position; those of one position by
-// the first order that has them. Cost: for each order the operators squared, in bits.
+// Orders of different kinds meet only at the begin and at the end, and share no intervals, because
+// the cost of an interval may depend on the kind. Cuts are numbered by position; those of one
+// position by the first order that has them. Cost: the square of the operators for each order, in
+// bits.
 class OrderLattice {
  public:
   // A property that distinguishes orders in addition to their operators.
   using Kind = std::vector<int>;
 
-  // One order or more, of the same operators. `kinds` is parallel, or empty if all orders have one
-  // kind.
+  // `orders` is not empty; all have the same operators. `kinds` is parallel to it, or empty if all
+  // orders have one kind.
   explicit OrderLattice(std::vector<orders::Order> orders, std::vector<Kind> kinds = {});
 
   const std::vector<orders::Order>& Orders() const { return orders_; }
   const Kind& KindOf(size_t order) const { return kinds_[order]; }
   int Cuts() const { return cuts_; }
 
-  // For each cut of another lattice of the same operators, its number here, or -1.
+  // Returns for each cut of another lattice of the same operators its number here, or -1.
   std::vector<int> CutsOf(const OrderLattice& other) const;
 
   int CutAt(size_t order, int position) const {
@@ -49,7 +50,7 @@ class OrderLattice {
   }
 
  private:
-  // The kind of the order, none at both ends, and the operators before the cut, a bit each.
+  // The kind of the order, none at both ends; and the operators before the cut, one bit each.
   using Done = std::pair<Kind, std::vector<uint64_t>>;
 
   std::vector<orders::Order> orders_;
@@ -59,14 +60,15 @@ class OrderLattice {
   std::vector<std::vector<int>> cut_at_;  // by order, then position
 };
 
-// The intervals of several orders, each once. Two are equal if they begin at one cut and have the
-// same operators, in the same order or, if `alike`, with the same last operator. Refers to the
-// lattice.
+// Lists the intervals of several orders, each once. Two are equal if they begin at one cut and have
+// the same operators: in the same order or, if `alike`, with the same last operator. The lattice
+// must outlive this object.
 class DistinctIntervals {
  public:
   DistinctIntervals(const OrderLattice& lattice, bool alike) : lattice_(&lattice), alike_(alike) {}
 
-  // The intervals of this order with at most `most` operators that no earlier call has returned.
+  // Returns the intervals of this order with at most `most` operators that no earlier call
+  // returned.
   std::vector<graph::Interval> Take(size_t order, int most);
 
  private:
@@ -85,7 +87,7 @@ class DistinctIntervals {
 // A boundary tensor that is kept on chip (docs/program.md) causes no traffic, but takes space in
 // every subgraph from that of its maker to that of its last reader. So the position does not fully
 // describe a cut: the tensors kept there determine the costs and the fit of the subgraphs on either
-// side. Nothing further away has an influence.
+// side. Tensors kept elsewhere have no influence.
 //
 //     position   0    1      2         3
 //     crossing        a      a, b      c        results of the operators 0, 1 and 2, of which the
@@ -94,20 +96,21 @@ class DistinctIntervals {
 //                            {b}                a is kept all the way from 1 to 2 or not at all,
 //                            {a, b}             so no edge leads from {a} to {b}
 //
-// Excluded are states that could never fit, states that keep more than MostKept() boundary tensors,
-// and states that keep some but not all that constraints require; required tensors do not count.
-// Cost: for each cut the subsets, of at most MostKept() tensors, of those that cross it.
+// The following states are excluded: those that could never fit, those that keep more than
+// MostKept() boundary tensors without being required, and those that keep some but not all tensors
+// that constraints require. Cost: for each cut, the subsets of at most MostKept() of the tensors
+// that cross it.
 
-// Number of operators up to which a proof over all plans of a network is within reach.
+// The number of operators up to which a proof over all plans of a network is within reach.
 inline constexpr size_t kSmallNetwork = 12;
 
 // The largest number of boundary tensors that are kept on chip at one cut without being required.
 inline constexpr size_t kMostKept = 2;
 inline constexpr size_t kMostKeptInSmall = 4;  // in small networks
 
-// The largest number of such sets at one cut, for a network of so many operators: all cuts share a
-// number. Sets of fewer tensors come first. Of 30 real networks only DenseNet-121 (246 operators)
-// has more than 22 sets at a cut, 326; 60 parallel chains have 1 831.
+// Returns the largest number of such sets at one cut, for a network of so many operators: all cuts
+// share a fixed number. Sets of fewer tensors come first. Of 30 real networks only DenseNet-121
+// (246 operators) has more than 22 sets at a cut, 326; 60 parallel chains have 1 831.
 constexpr size_t MostSets(size_t operators) {
   constexpr size_t kInAll = 100'000;
   constexpr size_t kLeast = 64;
@@ -123,12 +126,12 @@ struct Crossing {
   std::vector<int> kept;  // the tensors kept at either end, ascending
 };
 
-// The states at all cuts. They are numbered from 0, the start, to the last, the end. States of one
+// The states at all cuts. They are numbered from 0, the start, to Last(), the end. States of one
 // position are contiguous; the one that keeps nothing is first. The object keeps no references.
 class CutStates {
  public:
   // `room`: the bytes of the tile memory that may be used. If the tile memory is the home of
-  // boundary tensors, nothing is kept; with Keeping::kNothing, only required tensors.
+  // boundary tensors, no tensor is kept; with Keeping::kNothing, only required tensors are.
   CutStates(const graph::Graph& graph, const hw_profiles::Profile& profile, problem::Bytes room,
             Keeping keeping, const constraints::PlanConstraints& constraints = {});
 
@@ -136,15 +139,17 @@ class CutStates {
   int FirstAt(int position) const { return first_at_[static_cast<size_t>(position)]; }
   int CountAt(int position) const { return FirstAt(position + 1) - FirstAt(position); }
 
-  // All variants of the interval as one subgraph, or at least those that keep nothing or no more
-  // than is required; the one that keeps nothing is first.
+  // Returns all variants of the interval as one subgraph; with kRequired, only those between the
+  // first two states of each cut, which keep nothing or little more than is required. The one that
+  // keeps nothing is first.
   enum class Which : uint8_t { kAll, kRequired };
   std::vector<Crossing> CrossingsOf(graph::Interval interval, Which which = Which::kAll) const;
 
   size_t MostKept() const { return most_kept_; }
 
-  // Whether a state was excluded by that number, not by its size, or by the number of sets.
+  // Whether a state that fits was excluded by MostKept() or by MostSets.
   bool IsCapped() const { return capped_ || lacks_sets_; }
+  // Whether a state that fits was excluded by MostSets.
   bool LacksSets() const { return lacks_sets_; }
 
   // Whether a state that fits was excluded only by Keeping::kNothing.
@@ -163,7 +168,7 @@ class CutStates {
   // A set of tensors that may be kept at one position.
   struct Subset {
     std::vector<int> kept;
-    size_t free = 0;  // of those, the number that is not required
+    size_t free = 0;  // the number of those that are not required
     size_t next = 0;  // the first of the crossing tensors that may be added
     problem::Bytes bytes = 0;
   };
@@ -182,9 +187,9 @@ class CutStates {
   problem::Bytes room_;
   size_t most_kept_;
   size_t most_sets_;
-  std::vector<Boundary> boundaries_;      // by tensor
-  std::vector<int> boundary_of_;          // by tensor: its index there, or -1
-  std::vector<std::vector<int>> states_;  // what is kept
+  std::vector<Boundary> boundaries_;      // in the order of the tensors
+  std::vector<int> boundary_of_;          // by tensor: its index in boundaries_, or -1
+  std::vector<std::vector<int>> states_;  // by state: the kept tensors
   // by position: its first state; one additional entry at the end
   std::vector<int> first_at_;
   std::vector<char> shares_;  // by operator: whether its result may take the place of an operand

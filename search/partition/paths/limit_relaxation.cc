@@ -6,12 +6,13 @@
 #include <cmath>
 #include <utility>
 
-// Bounds for a search of paths with limits, where very many labels do not replace each other.
+// Bounds for a search of paths with limits, in which very many labels do not replace each other.
 //
 // With a price on each limited sum, a path costs its additive score plus, for each limit, the price
-// times the share of the limit that it takes, minus the price. A path that keeps the limits pays no
-// more than its score. So the least priced path, which is one pass over the arcs, is a lower bound
-// for all of them (Lagrangian relaxation: Handler and Zang 1980, Dumitrescu and Boland 2003):
+// times the share of the limit that it takes, minus the price. A path that keeps the limits costs
+// no more than its score. So the cost of the least priced path, which takes one pass over the arcs,
+// is a lower bound for all of them (Lagrangian relaxation: Handler and Zang 1980, Dumitrescu and
+// Boland 2003):
 //
 //     score
 //      |  x                 x  paths; the best one within the limit is B
@@ -23,21 +24,22 @@
 //               1
 //
 // The prices with the greatest bound come from a master problem (price_master.h). A least priced
-// path that keeps all limits is a solution; the best of these bounds what is of interest from
-// above.
+// path that keeps all limits is a solution. The score of the best solution is an upper bound; only
+// paths within it are of interest.
 //
-// A weighted maximum, such as the peak, is no sum. The paths are divided by the greatest weighted
-// maximum of their arcs: those in a group use no arc with a greater one, and pay at least the least
-// value of the group. The group with the least bound is halved, until it has one value. If only one
-// maximum has a weight, its bound is then exact.
+// A weighted maximum, such as the peak, is no sum. So the paths are divided into groups by the
+// greatest weighted maximum of their arcs: paths of a group use no arc with a greater maximum, and
+// pay at least the least value of the group. The group with the least bound is halved until it has
+// one value. If only one maximum has a weight, its contribution to the bound is then exact.
 //
-// Then the best prices of each group give a bound for each arc and for each label, from the least
-// priced path to its begin and from its end. Arcs beyond the best solution are left out (Beasley
-// and Christofides 1989). Over the other arcs, a label whose share of a limit is so low that no
-// path exceeds the limit is as good as one with a lower share, so more labels replace each other.
+// With the best prices of each group, the least priced paths to the begin and from the end of an
+// arc or label give a bound for it. Arcs whose bound exceeds the best solution are left out
+// (Beasley and Christofides 1989). On the other arcs, a label whose share of a limit is so low that
+// no path from it exceeds the limit is as good as one with a lower share, so more labels replace
+// each other.
 //
-// Cost: kFewSteps + kMostSteps passes over the arcs for each group at most, kMostGroups of them at
-// a time; usually a tenth of that.
+// Cost: at most kFewSteps + kMostSteps passes over the arcs for each group, and kMostGroups groups
+// at a time; usually a tenth of that.
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -45,18 +47,19 @@ constexpr size_t kMostGroups = 32;
 constexpr int kFewSteps = 8;     // for a group at first
 constexpr int kMostSteps = 100;  // for the group with the least bound
 
-// How much of the way from new prices to the best ones is taken back.
+// The share of the best prices in the next ones; the rest are those of the master problem.
 constexpr double kSmoothing = 0.5;
 
-// No greater bound is looked for if it would be higher by less than this share.
+// The search for prices ends if the bound can rise by less than this share.
 constexpr double kGap = 1e-7;
 
-// Rounding of a priced score, relative to its parts, and of sums of scores, relative to the
-// greatest sum: scores may cancel (ratio_paths.cc).
+// The rounding of a priced score, relative to its parts; and of sums of scores, relative to the
+// greatest sum of absolute scores, because scores may cancel (ratio_paths.cc).
 constexpr double kRounding = 1e-10;
 constexpr double kSumRounding = 1e-12;
 
-// The master problem may raise a bound above every score by this share. The group then has no path.
+// The master problem may raise a bound above every score by this share, which shows that the group
+// has no path.
 constexpr double kBeyond = 1e-3;
 
 // A limit below this is not priced: shares of it could overflow.
@@ -141,7 +144,8 @@ LimitRelaxation::Group* LimitRelaxation::FindLeast() {
   return least;
 }
 
-// The prices of the whole are a good start for the half. The other half has the same arcs.
+// Removes the lower half of the group and returns it. Its search begins with the prices of the
+// whole group; the upper half uses the same arcs as the whole.
 LimitRelaxation::Group LimitRelaxation::TakeLowerHalf(Group& group) {
   const size_t middle = group.first + (group.last - group.first) / 2;
   Group lower{.first = group.first, .last = middle, .pricing = {}};
@@ -150,7 +154,7 @@ LimitRelaxation::Group LimitRelaxation::TakeLowerHalf(Group& group) {
   return lower;
 }
 
-// Leaves out groups and arcs that no path of interest uses.
+// Drops groups and arcs that no path of interest uses.
 void LimitRelaxation::Restrict() {
   std::erase_if(groups_, [this](const Group& group) { return !IsOfInterest(group); });
   least_maximum_ = kInfinity;
@@ -161,8 +165,8 @@ void LimitRelaxation::Restrict() {
   std::erase_if(arcs_, [this](const PricedArc& arc) { return !MayUse(arc); });
 }
 
-// Prices halfway to the best ones converge faster than those of the master problem alone, which
-// jump (Wentges 1997).
+// Finds prices with a greater bound. Prices halfway between those of the master problem and the
+// best ones converge faster than those of the master problem alone, which oscillate (Wentges 1997).
 void LimitRelaxation::FindPrices(Group& group, int most_steps, PathLook& look) {
   const double most = values_[group.last];
   Pricing& best = group.pricing;
@@ -263,7 +267,7 @@ LimitRelaxation::Shares LimitRelaxation::SharesOf(const cost::Cost& cost) const 
   return shares;
 }
 
-// The excess of what has no limit is 0.
+// Returns the shares above the limits; 0 for metrics without a limit.
 LimitRelaxation::Shares LimitRelaxation::ExcessOf(const Shares& shares) const {
   Shares excess = {};
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -278,7 +282,7 @@ double LimitRelaxation::PriceOf(const Shares& shares, const Shares& prices) {
   return price;
 }
 
-// Of the score of a path with this priced score.
+// Returns a lower bound of the additive score of a path with this priced score.
 double LimitRelaxation::BoundOf(double priced, const Shares& prices) const {
   if (priced == kInfinity) return kInfinity;
   double paid = 0;
@@ -290,8 +294,8 @@ bool LimitRelaxation::IsOfInterest(const Group& group) const {
   return group.pricing.bound <= greatest_ && !cost::IsLess(most_, BoundOf(group));
 }
 
-// A lower bound of the score of a path in the group: `priced` is its least priced score, `maxima`
-// what it pays for the maxima at least, and some arc of it pays at least `of_an_arc` for them.
+// Returns a lower bound of the score of a path in the group. `priced` is its least priced score,
+// `maxima` a lower bound of its score of maxima, and `of_an_arc` one of that of some arc of it.
 double LimitRelaxation::LeastOf(const Group& group, double priced, double maxima,
                                 double of_an_arc) const {
   if (cost::IsLess(values_[group.last], of_an_arc)) return kInfinity;

@@ -20,28 +20,28 @@ namespace tessera::search::partition::paths {
 // Lower bounds of the scores of paths that keep limits (limit_relaxation.cc).
 class LimitRelaxation {
  public:
-  // Finds prices, until the look is cut short; then the bounds are valid, but lower. All arguments
-  // must outlive the object.
+  // Finds prices. If `look` is cut short, the bounds are valid, but lower. All arguments must
+  // outlive the object.
   LimitRelaxation(const cost::Scale& scale, const ArcLists& arcs,
                   std::span<const Forbidden> forbidden, PathLook& look);
 
-  // No path of interest has a greater score: that of the best path found that keeps the limits and
-  // is not forbidden, and what rounding may add to an equal one; infinity if none was found.
+  // Returns an upper bound of the score of paths of interest, that is of paths at least as good as
+  // Solution(): its score and what rounding may add to an equal one; infinity if none was found.
   double Most() const;
 
-  // This path, if one was found.
+  // Returns the best path found that keeps the limits and is not forbidden, if any.
   std::optional<Path> Solution() const;
 
   // Whether a path of interest may use this arc.
   bool MayUse(const Arc& arc) const { return MayUse(Priced(arc)); }
 
-  // A lower bound of the score of each path to the last state that keeps the limits and begins with
-  // a path of this cost to this state.
+  // Returns a lower bound of the score of each path to the last state that keeps the limits and
+  // begins with a path of this cost to this state.
   double LeastScore(size_t state, const cost::Cost& cost) const;
 
   // Raises each limited sum to the greatest value with which every path from this state keeps the
-  // limit, and each maximum to the least of any path of interest. This changes no result, and more
-  // costs dominate each other.
+  // limit, and each maximum to the least of any path of interest. This changes no result, but more
+  // labels dominate each other.
   void RaiseToLeast(size_t state, cost::Cost& cost) const;
 
  private:
@@ -58,19 +58,19 @@ class LimitRelaxation {
     Shares shares = {};
   };
 
-  // What the paths cost with these prices of shares.
+  // The costs of paths with these prices of shares.
   struct Pricing {
     Shares prices = {};
     double bound = -kInfinity;  // of the additive score of a path that keeps the limits
-    double score = 0;           // the additive score of the least priced path, and its shares
-    Shares shares = {};
-    std::vector<double> from;  // the least priced score from each state
-    std::vector<double> to;    // and to it
+    double score = 0;           // the additive score of the least priced path
+    Shares shares = {};         // of the least priced path
+    std::vector<double> from;   // by state: the least priced score from it to the last
+    std::vector<double> to;     // by state: the least priced score from the first to it
   };
 
-  // The paths whose greatest PricedArc::maximum is one of these values.
+  // The paths whose greatest PricedArc::maximum is one of values_[first] to values_[last].
   struct Group {
-    size_t first = 0;  // of values_
+    size_t first = 0;
     size_t last = 0;
     Pricing pricing;
     bool is_final = false;  // these prices are the best
@@ -102,15 +102,15 @@ class LimitRelaxation {
   size_t states_;
   Shares of_one_ = {};           // the share of one unit of each metric
   std::vector<PricedArc> arcs_;  // the last begin first
-  std::vector<double> values_;   // of their maxima, in ascending order
-  std::vector<Group> groups_;    // of interest
+  std::vector<double> values_;   // the distinct maxima of the arcs, ascending
+  std::vector<Group> groups_;    // those of interest
   std::vector<Shares> longest_;  // by state: the greatest share of any path from there
   double least_maximum_ = 0;     // of the groups
-  double greatest_ = 0;          // additive score of a path, at most
-  double magnitude_ = 0;         // the same of the absolute scores of its arcs
+  double greatest_ = 0;          // the greatest additive score of a path, at most
+  double magnitude_ = 0;         // the same with the absolute scores of arcs
   double most_ = kInfinity;
   std::vector<const Arc*> solution_;
-  std::vector<const PricedArc*> next_;  // of the least priced path from each state
+  std::vector<const PricedArc*> next_;  // by state: the first arc of the least priced path from it
 };
 
 }  // namespace tessera::search::partition::paths

@@ -19,7 +19,7 @@ namespace tessera::search::partition::paths {
 
 namespace {
 
-// Of a tensor, as far as orders care, so that sums over tensors and operators stay small.
+// The most elements that a tensor counts in the search for orders, so that sums do not overflow.
 constexpr int64_t kMostElements = int64_t{1} << 34;
 
 }  // namespace

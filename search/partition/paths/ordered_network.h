@@ -21,30 +21,31 @@
 #include "tessera/search/partition/paths/interval_lattice.h"
 #include "tessera/search/partition/paths/lattice.h"
 
-// Candidate orders of a network's operators. All are orders of the nodes of a precedence.
+// Candidate orders of a network's operators, and the network in one order.
 namespace tessera::search::partition::paths {
 
-// Orders that are good by well-known rules, for any hardware: fewest live bytes, as maximum and as
-// sum; one branch after another, in several ways; and all branches in parallel. After a stop later
-// ones are omitted.
+// Returns orders of the nodes that are good by well-known rules, for any hardware: fewest live
+// bytes, as maximum and as sum; one branch after another, in several ways; and all branches in
+// parallel. After a stop, later ones are omitted.
 std::vector<orders::Order> FindUsualOrders(const graph::Graph& graph,
                                            const orders::Precedence& precedence,
                                            const base::Stop& stop);
 
-// The order closest to that of a previous plan, perhaps of another network: operators with the same
-// id have the same order; others come after the operator that they follow in the network.
+// Returns the order of the nodes closest to that of a previous plan, perhaps of another network:
+// operators with the same id have the same order; others come after the operator that they follow
+// in the network.
 orders::Order FindOrderLike(const plan::Plan& old, const graph::Graph& graph,
                             const orders::Precedence& precedence);
 
-// The longest prefix of the orders, at least the first one, that has in total at most
-// `most_visited` operators in intervals that the first order lacks (lattice.h), with at most
-// `most_operators` in each interval. Repeated orders are omitted. Orders are of operators.
+// Returns the longest prefix of the orders, at least the first one, in which the intervals that the
+// first order lacks (lattice.h) have in total at most `most_visited` operators. Intervals with more
+// than `most_operators` do not count. Repeated orders are omitted. Orders are of operators.
 std::vector<orders::Order> TakeFirst(std::vector<orders::Order> orders, int most_operators,
                                      bool alike, int64_t most_visited);
 
 // The data shared by all orders of one network. All references must outlive it.
 struct NetworkContext {
-  const graph::Graph& graph;  // in the order of its file: constraints refer to that
+  const graph::Graph& graph;  // in the order of its file, to which constraints refer
   const hw_profiles::Profile& profile;
   const cost::Scale& scale;
   const base::Stop& stop;
@@ -56,15 +57,15 @@ struct NetworkContext {
   Keeping keeping = Keeping::kWherePossible;
   choices::PriceStore* prices = nullptr;  // of this scale; nullptr: no prices are shared
 
-  // The same network for another scale or another stop. It shares no prices.
+  // Returns the same context with another scale and stop. It shares no prices.
   NetworkContext With(const cost::Scale& other_scale, const base::Stop& other_stop) const;
 };
 
 // A network with its operators in one order, and all data of a search that follows from it.
 class OrderedNetwork {
  public:
-  // The network context must outlive this object. `order`: of operators, legal; operators that
-  // constraints hold together are contiguous, in the order of the file.
+  // The network context must outlive this object. `order` is a legal order of the operators in
+  // which those that constraints hold together are contiguous, in the order of the file.
   OrderedNetwork(const NetworkContext& network_context, orders::Order order);
   OrderedNetwork(const OrderedNetwork&) = delete;
   OrderedNetwork& operator=(const OrderedNetwork&) = delete;

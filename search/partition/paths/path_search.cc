@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kEffortForLabel = 100;
 constexpr int64_t kEffortForPricedLabel = 12;
 
-// Paths through more states take more labels: as many again for each so many states.
+// Paths through more states take more labels: as many again for each 1024 states.
 constexpr int kStatesForMoreLabels = 1024;
 
 // Number of arcs that a path search visits in the time that one tile shape of one operator takes.
@@ -101,7 +101,7 @@ void PathSearch::FindBounds() {
   Refresh();
 }
 
-// Those of tiles that are cut along the first axes hold for no others.
+// Bounds of tiles that are cut along the first axes do not hold for other tiles.
 void PathSearch::ForgetBounds() {
   if (Context().first_axes == nullptr) return;
   for (LatticeInterval& interval : lattice_.Intervals()) interval.is_bounded = false;
@@ -173,8 +173,8 @@ bool PathSearch::IsBelow(const cost::Cost& cost, const Target& target) const {
                                 : cost::IsLess(scale.ScoreOf(cost), target.score);
 }
 
-// Finds the best path over these arcs. If its score is below the limit, examines what is least
-// known of it.
+// Finds the best path over these arcs. If its score is below the limit, examines its intervals that
+// are known least.
 PathSearch::Step PathSearch::TakeStep(const ArcLists& arcs, std::optional<Target> below) {
   PathLook look = NewLook();
   const std::optional<Path> path = arcs_.FindBest(arcs, look);
@@ -191,7 +191,8 @@ PathSearch::Step PathSearch::TakeStep(const ArcLists& arcs, std::optional<Target
   return {Outcome::kExamined};
 }
 
-// Returns the path if all of it is known to fit; otherwise takes the next step to find out.
+// Returns the path as a selection if all its choices are known to fit; otherwise examines its
+// intervals further.
 std::optional<Selection> PathSearch::Confirm(const Path& path) {
   const base::Stop& stop = Context().stop;
   Tasks expansions;
@@ -227,8 +228,8 @@ std::optional<Selection> PathSearch::Confirm(const Path& path) {
   return std::nullopt;
 }
 
-// Adds tile shapes to the shortest expanded intervals that have skipped ones. False if there are
-// none, or enough were added.
+// Adds tile shapes to the shortest expanded intervals that have skipped ones. Returns false if
+// there are none, or enough were added.
 bool PathSearch::Extend() {
   for (int length = 1; length <= lattice_.Longest(); ++length) {
     size_t added = 0;
@@ -245,7 +246,7 @@ bool PathSearch::Extend() {
   return false;
 }
 
-// ---- what was done and what was left out ----
+// ---- coverage and work ----
 
 SearchCoverage PathSearch::Coverage() const {
   const SearchScope& scope = effort_.Scope();

@@ -22,16 +22,16 @@
 // Repeat: find the best path through the cut points with the current knowledge, which is optimistic
 // where little is known. Expand the intervals on it that are only bounded. If all are expanded,
 // formulate them. If all are formulated, decide whether their choices fit. Every answer raises a
-// cost, drops a choice, or confirms one. When the best path is confirmed throughout, it is optimal:
-// costs only rise, so every other path costs at least as much (A* over a lazily evaluated graph:
-// Dellin, Srinivasa 2016). If no path is left, skipped tile shapes are added, shortest intervals
-// first. If the effort is limited and spent, long intervals are excluded, then those that keep
-// boundary tensors on chip; all return if no path is left without them.
+// cost, drops a choice, or confirms one. When all choices on the best path are confirmed, it is
+// optimal: costs only rise, so every other path costs at least as much (A* over a lazily evaluated
+// graph: Dellin, Srinivasa 2016). If no path is left, skipped tile shapes are added, shortest
+// intervals first. If the effort is limited and spent, long intervals are excluded, then those that
+// keep boundary tensors on chip; if no path is left without them, all are considered again.
 //
-//     IntervalLattice   which intervals there are, and all knowledge about each
+//     IntervalLattice   the intervals, and all knowledge about each
 //     ArcTable          this knowledge as arcs, and the best path over them (label_search.h)
-//     SearchEffort      the work so far, and which intervals are considered for it
-//     PathSearch        what to examine next, until a path is confirmed
+//     SearchEffort      the work so far, and the intervals that are considered for it
+//     PathSearch        selects the next intervals to examine, until a path is confirmed
 //
 // Each time the work has doubled, FindBest returns at a milestone. The caller then makes a plan of
 // the expanded intervals, so that there is a result whenever a deadline, an interrupt or the work
@@ -39,7 +39,7 @@
 // tile shapes that are not even cuts, policies, and intervals out of scope. Each expanded interval
 // then has one additional arc whose cost is a lower bound of all its untried shapes. As long as the
 // best path through all arcs is better than the plan, the untried shapes on it are tried; when it
-// is not, no plan is better. So those that cannot beat the best plan are never examined. FindTie
+// is not, no plan is better. So shapes that cannot beat the best plan are never examined. FindTie
 // then does the same for plans of the same score that decide ties better.
 //
 // The intervals of one round are expanded and decided independently of each other, hence in
@@ -59,7 +59,7 @@ struct Found {
   Selection selection = {};  // if kFound
 };
 
-// The parts that a search has considered and those that it left out, for reports.
+// The parts of the scope that a search has considered and those that it left out, for reports.
 struct SearchCoverage {
   int operators = 0;        // of the network
   int most_operators = 0;   // of the intervals that are considered, without regard to constraints
@@ -67,12 +67,12 @@ struct SearchCoverage {
   bool caps_kept = false;   // CutStates::IsCapped
   bool lacks_sets = false;  // CutStates::LacksSets
   bool spills_all = false;  // CutStates::SpillsAll
-  bool leaves_out_kept = false;       // selections that keep tensors without being required
+  bool leaves_out_kept = false;       // selections that keep tensors that are not required
   bool leaves_out_paths = false;      // PathLook::left_open
   bool leaves_out_intervals = false;  // IntervalLattice::LeavesOutIntervals
-  bool leaves_out_shapes = false;     // intervals that are not expanded count too
+  bool leaves_out_shapes = false;     // tile shapes; also true if an interval is not expanded
   bool leaves_out_policies = false;
-  bool leaves_out_axes = false;  // those that come later, in intervals that no bound excludes
+  bool leaves_out_axes = false;  // later axes, in intervals that no bound excludes
   bool any_given_up = false;     // IntervalChoices::AnyGivenUp
 
   bool IsCapped() const { return most_operators < operators; }
@@ -83,12 +83,11 @@ struct SearchCoverage {
 
 class PathSearch {
  public:
-  // A search over several orders, of which the first has all intervals in scope. Takes over from
-  // earlier searches the results for any of its intervals and the forbidden selections (the latest
+  // A search over several orders; all intervals of the first one are in scope. Takes over from the
+  // searches `before` the results for its intervals and the forbidden selections (only the latest
   // ones if there are many), and from the first of them the reduced limits. Afterwards those
-  // searches may only be taken over again. Operator numbers are those of the first order
-  // everywhere. The parts of the orders must outlive the search; the states must be those for the
-  // constraints.
+  // searches may only be taken over again. All operator numbers are those of the first order. The
+  // parts of the orders must outlive the search; the states must be those for the constraints.
   PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
              const OtherOrderLimits& other_limits, int threads,
              std::function<void(std::string_view)> progress, std::span<PathSearch* const> before);
@@ -99,44 +98,45 @@ class PathSearch {
   // Whether, according to bounds, a plan could exist that uses a tile shape that was not tried.
   bool UntriedCouldFit() const;
 
-  // Computes the lower bound of each interval. Before this, or if it is cut short, the bound is
+  // Computes the lower bound of each interval. Before this call, or if it is cut short, bounds are
   // zero.
   void FindBounds();
 
-  // The best selection in scope that is not forbidden. At a milestone FindOpen has a selection to
-  // return, if there is one.
+  // Finds the best selection in scope that is not forbidden. At a milestone, the caller can find a
+  // selection of the expanded intervals with FindOpen, if there is one.
   Found FindBest();
 
-  // The best selection with a score below this one through expanded intervals, which are formulated
-  // and decided for that; no interval is expanded. nullopt if it is cut short.
+  // Returns the best selection with a score below `below` through expanded intervals. Formulates
+  // and decides them as needed, but expands none. nullopt if there is none or it is cut short.
   std::optional<Selection> FindOpen(double below) { return FindOpen(Target{below}); }
 
-  // The best selection, with a score below this one if any, that is not forbidden, within this
-  // effort, which includes searches for paths. When the effort is spent, HasSpent() holds from then
-  // on. nullopt if IsCutShort.
+  // Returns the best selection, with a score below `below` if that is set, that is not forbidden,
+  // within this effort, which includes searches for paths. When the effort is spent, HasSpent()
+  // holds from then on. nullopt if there is none, or IsCutShort() or HasSpent().
   std::optional<Selection> FindBelow(std::optional<double> below, int64_t effort);
   bool HasSpent() const { return has_spent_; }
 
-  // The best selection with a score below this one that FindOpen returns when skipped policies and
-  // tile shapes of the intervals of `selection` are added step by step: those with a lower score
-  // than its choice. nullopt if there is none within this much work, or it is cut short.
+  // Adds skipped policies and tile shapes of the intervals of `selection` step by step, those that
+  // may have a lower score than its choice, and returns the first result of FindOpen: a selection
+  // with a score below `below`. nullopt if there is none within this much work, or it is cut short.
   std::optional<Selection> FindExchange(const Selection& selection, double below,
                                         int64_t most_work) {
     return FindExchange(selection, Target{below}, most_work);
   }
 
-  // The best selection with a score below this one, including skipped tile shapes and intervals out
-  // of reach, within this much work. kNone: it is proven that no plan of the listed intervals has a
-  // lower score. If the work would exceed the limit, it is cut short immediately.
+  // Finds the best selection with a score below `below`, including skipped tile shapes and
+  // intervals excluded for lack of effort, within this much work. kNone: it is proven that no plan
+  // of the listed intervals has a lower score. If the estimated work exceeds the limit, it is cut
+  // short immediately.
   Found FindBetter(double below, int64_t most_work) { return FindBetter(Target{below}, most_work); }
 
-  // The same for a selection of the same score as `cost` that decides ties better: among all, and
-  // by an exchange.
+  // FindTie and FindTiedExchange work as FindBetter and FindExchange, but find a selection of the
+  // same score that decides ties better than `cost` or `selection`.
   std::optional<Selection> FindTie(const cost::Cost& cost, int64_t most_work);
   std::optional<Selection> FindTiedExchange(const Selection& selection, int64_t most_work);
 
-  // With LaterAxes::kBestPath: cuts all intervals that bounds do not exclude along the later axes
-  // from now on. False, and nothing changes, if that may take more work than this.
+  // With LaterAxes::kBestPath: from now on, cuts all intervals that bounds do not exclude along the
+  // later axes. Returns false, and changes nothing, if that may take more work than this.
   bool CutEveryAxis(int64_t most_work);
   bool CutsBestPath() const { return effort_.Scope().later_axes == LaterAxes::kBestPath; }
 
@@ -144,26 +144,28 @@ class PathSearch {
   bool IsCutShort() const { return effort_.IsCutShort(); }
   int64_t Work() const { return effort_.Work(); }
 
-  // The order in which a selection runs the operators, in the common numbering of all orders.
+  // Returns the order in which a selection runs the operators, in the common numbering of all
+  // orders.
   orders::Order OrderOf(const Selection& selection) const;
 
-  // The best selection among choices that are known to fit.
+  // Returns the best selection among choices that are known to fit.
   std::optional<Selection> FindKnown() const;
 
-  // The selection that runs every operator as the previous plan does. Decides its choices. nullopt
-  // if the network has changed, if the plan breaks a constraint or does not fit. After a stop the
-  // placement in the previous plan decides.
+  // Returns the selection that runs every operator as the previous plan does. Decides its choices;
+  // after a stop, by the placement in the previous plan. nullopt if the network has changed, or the
+  // plan violates a constraint or does not fit.
   std::optional<Selection> FindPrevious();
 
   // For reports of rejected alternatives: calls IntervalChoices::FormulateRefused for each interval
   // of the selection.
   void FormulateRefused(const Selection& selection, size_t most);
 
-  // As ArcTable::Forbid.
+  // As ArcTable::Forbid; also releases the choices that the intervals hold back.
   void Forbid(const Selection& selection);
 
-  // Excludes every selection of the same intervals: for good, or, if this one is the best of the
-  // choices known so far, until AllowAddedChoices. Then only the selection itself stays excluded.
+  // ForbidIntervalsOf excludes every selection of the same intervals for good.
+  // ForbidKnownChoicesOf, for the best of the choices known so far, excludes them until
+  // AllowAddedChoices; afterwards only the selection itself stays excluded.
   void ForbidIntervalsOf(const Selection& selection) {
     arcs_.ForbidIntervalsOf(selection, kEveryChoice);
   }
@@ -173,10 +175,10 @@ class PathSearch {
   }
   void AllowAddedChoices() { arcs_.AllowAddedChoices(); }
 
-  // As ArcTable::Allow: a search that continues from this one finds the selection again.
+  // As ArcTable::Allow, so that a search that continues from this one finds the selection again.
   void Allow(const Selection& selection) { arcs_.Allow(selection); }
 
-  // From now on only selections that keep nothing on chip except required tensors are found.
+  // From now on, finds only selections that keep no tensors on chip except required ones.
   void KeepNothing();
   bool MayKeep() const { return effort_.Scope().may_keep && lattice_.CouldKeep(); }
 
@@ -184,41 +186,41 @@ class PathSearch {
   // then on. Returns false if nothing was excluded.
   bool Widen();
 
-  // Single operators with nothing kept. The baseline consists of them, a search that is cut short
-  // falls back on them, and an operator that does not fit alone is the simplest reason why no plan
-  // exists. So they are decided before anything else.
+  // The following functions examine single operators with nothing kept. The baseline consists of
+  // them, a search that is cut short falls back on them, and an operator that does not fit alone is
+  // the simplest reason why no plan exists. So they are decided before all other intervals.
 
-  // Formulates them, whatever constraints require, until a stop or the work limit.
+  // Formulates the single operators, whatever constraints require, until a stop or the work limit.
   void FormulateSingles(const base::Stop& stop);
 
   // Also decides their choices until the best one fits, or none is left. Returns false if a stop or
   // the work limit left some undecided, now or before. If all fit and there are no constraints,
   // FindKnown has an answer from then on. With kFewQueries, an operator that does not fit alone
-  // after some queries is left undecided too: they may take longer than the rest of the search.
+  // after some queries is left undecided too, because more may take longer than the whole search.
   enum class Persistence : uint8_t { kFewQueries, kToTheEnd };
   bool DecideSingles(const base::Stop& stop, Persistence persistence);
 
   // Under constraints: decides in the same way, with few queries, the shortest subgraphs that they
-  // permit, with nothing kept that they do not require. FindKnown composes its answer of them.
+  // permit, with no tensors kept except required ones. FindKnown can compose a selection of them.
   void DecideShortest(const base::Stop& stop);
 
-  // If some of these are undecided (without constraints they are the single operators): finds a
-  // choice that fits for each of them, if a short search finds one
-  // (IntervalChoices::ExpandInHaste). Ends at one for which it finds none.
+  // Finds a choice that fits for each of the shortest subgraphs (without constraints the single
+  // operators) that has none yet, by a short search (IntervalChoices::ExpandInHaste). Ends when it
+  // finds none for some of them.
   void DecideShortestInHaste();
 
-  // The best choice of an interval by itself that is not known to be impossible; nullopt if there
-  // is none.
+  // Returns the best choice of an interval by itself that is not known to be impossible; nullopt if
+  // there is none.
   std::optional<size_t> BestSingle(const choices::IntervalChoices& single) const;
 
  private:
   using Tasks = std::vector<std::function<void()>>;
 
-  // Tile shapes that are added if nothing fits: to an interval per step, and in all intervals.
+  // The most tile shapes that are added if nothing fits: to one interval in one step, and in total.
   static constexpr size_t kExtension = 512;
   static constexpr size_t kMostExtended = 16384;
 
-  // The work done on some intervals.
+  // The work done on a set of intervals.
   struct Tally {
     int64_t expanded = 0;
     int64_t formulated = 0;
@@ -232,9 +234,9 @@ class PathSearch {
     kExamined,   // something about its intervals has become known
     kNoPath,
     kNotBelow,  // no path has a score below the limit
-    kStuck,     // it needs untried tile shapes, of which there are too many to list; or the path is
-                // not below the limit, and PathLook::left_open
-    kCutShort,  // or no path is known, and PathLook::left_open
+    kStuck,     // the path needs untried tile shapes, of which there are too many to list; or it is
+                // not below the limit, and PathLook::left_open is set
+    kCutShort,  // also if no path is known, and PathLook::left_open is set
   };
   struct Step {
     Outcome outcome = Outcome::kExamined;
@@ -246,7 +248,7 @@ class PathSearch {
     return lattice_.Intervals()[interval].choices;
   }
   PathLook NewLook() const;  // with the labels that the effort allows
-  // The profile with the axes that tiles of all intervals are cut along.
+  // Returns the profile with the axes along which the tiles of all intervals are cut.
   const hw_profiles::Profile& CutBy(const choices::SearchContext& context) const;
   void ForgetBounds();
   void Refresh() { arcs_.RefreshAll(effort_.Scope()); }
@@ -255,7 +257,7 @@ class PathSearch {
   // The value that a path has to improve on.
   struct Target {
     double score = 0;                  // it must be lower
-    const cost::Cost* tied = nullptr;  // if any: the scale must prefer the path to it
+    const cost::Cost* tied = nullptr;  // if set: the scale must prefer the path to it
   };
 
   Step TakeStep(const ArcLists& arcs, std::optional<Target> below = std::nullopt);
@@ -293,7 +295,7 @@ class PathSearch {
   Tally done_;  // on all intervals
   bool has_spent_ = false;
   bool is_open_ = false;       // PathLook::left_open, of the last path
-  bool is_best_open_ = false;  // and of the last one of FindBest, unless FindBetter proves it best
+  bool is_best_open_ = false;  // that of the last FindBest, unless FindBetter proves its path best
   bool has_hurried_ = false;   // some intervals have choices of a short search
 };
 

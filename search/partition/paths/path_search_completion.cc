@@ -16,8 +16,8 @@ namespace {
 // formulated.
 constexpr int64_t kUsualShapes = 16;
 
-// How much more expensive the regions of tiles are that are cut along rows and columns, and
-// placements if banks have modes.
+// How much more expensive a tile shape is if tiles are cut along rows and columns, because of their
+// regions; and if banks have modes, because of placements.
 constexpr int64_t kColumnsCost = 9;
 constexpr int64_t kModesCost = 4;
 
@@ -30,7 +30,7 @@ bool CutsRowsAndColumns(const hw_profiles::Profile& profile) {
   return cuts(base::Axis::kRows) && cuts(base::Axis::kColumns);
 }
 
-// More than every score that equals this one up to rounding.
+// Returns a number above every score that equals this one up to rounding.
 double JustAbove(double score) {
   constexpr double kRounding = 1e-12;
   return std::nextafter(score + kRounding * std::abs(score),
@@ -65,7 +65,7 @@ std::optional<Selection> PathSearch::FindExchange(const Selection& selection, co
   return found;
 }
 
-// False if there is nothing to add.
+// Adds skipped policies and shapes. Returns false if there are none.
 bool PathSearch::ExtendForExchange(const Selection& selection, const Target& below) {
   std::vector<size_t> intervals;
   std::atomic<size_t> added = 0;
@@ -84,8 +84,8 @@ bool PathSearch::ExtendForExchange(const Selection& selection, const Target& bel
   return added > 0;
 }
 
-// The work is estimated first, from the margin of each arc below the best score, and no work that
-// exceeds the limit is begun.
+// The work is estimated first, from the margin of each arc below the best score. If it exceeds the
+// limit, the search does not begin.
 Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
   const SearchEffort::Limits before = effort_.Current();
   if (CutsRowsAndColumns(CutBy(Context()))) most_work /= kColumnsCost;
@@ -110,8 +110,8 @@ Found PathSearch::FindBetter(const Target& below, int64_t most_work) {
   return found;
 }
 
-// Bounds of ties are those of metrics. So the search for ties is the search for better scores, with
-// arcs that can only reach the same score too.
+// The search for ties is the search for better scores, but also uses arcs that can only reach the
+// same score. This is sound because the bounds of metrics are bounds of ties too.
 PathSearch::Target PathSearch::TieOf(const cost::Cost& cost) const {
   return {.score = JustAbove(Context().scale.ScoreOf(cost)), .tied = &cost};
 }
@@ -127,8 +127,8 @@ std::optional<Selection> PathSearch::FindTiedExchange(const Selection& selection
   return FindExchange(selection, TieOf(selection.cost), most_work);
 }
 
-// Adds some of the tile shapes that the path's untried arcs represent; false if an interval has too
-// many to list them.
+// Adds some of the tile shapes that the path's untried arcs represent. Returns false if an interval
+// has too many to list.
 bool PathSearch::ExtendUntried(const ScoreRooms& rooms, const Path& path) {
   std::vector<size_t> intervals;
   std::vector<double> most;
@@ -146,7 +146,8 @@ bool PathSearch::ExtendUntried(const ScoreRooms& rooms, const Path& path) {
   return std::none_of(added.begin(), added.end(), [](size_t shapes) { return shapes == 0; });
 }
 
-// Whether what bounds do not keep out of paths below this score takes about as much work as that.
+// Whether the estimated work on all arcs that may be on paths below this score is at most
+// `most_work`.
 bool PathSearch::IsWithin(double below, const ArcLists& arcs, int64_t most_work) const {
   const ScoreRooms rooms(arcs, below);
   const auto is_beyond_alone = [&](const LeastCost& least) {

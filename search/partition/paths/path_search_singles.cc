@@ -7,23 +7,23 @@
 
 #include "tessera/search/partition/paths/path_search.h"
 
-// The parts of a path search that do not step towards the best path: single operators, of which
-// each is decided until its best choice fits, none is left, or too many tile shapes were added; and
-// what is made of the knowledge at the end.
+// The parts of a path search that do not step towards the best path: single operators, each of
+// which is decided until its best choice fits, none is left, or too many tile shapes were added;
+// and the selections made from the knowledge at the end.
 namespace tessera::search::partition::paths {
 namespace {
 
-// Limit on tile shapes that are considered to prove that a tile of the best selection is the
-// largest.
+// The most tile shapes that are added to prove that a tile of the best selection is the largest.
 constexpr size_t kMostLarger = 128;
 
-// Queries about one operator, or one of the shortest subgraphs, before a search goes on without it.
+// The most queries about one operator, or one of the shortest subgraphs, with kFewQueries.
 constexpr int kFewQueries = 16;
 
-// Intervals that are examined between two looks at what limits the work, on any number of threads.
+// The number of intervals that are examined between two tests of the limits, on any number of
+// threads.
 constexpr size_t kTogether = 4;
 
-// How long after an interrupt the layer-by-layer plan is still completed.
+// The time after an interrupt in which the layer-by-layer plan is still completed.
 constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(40);
 
 }  // namespace
@@ -51,7 +51,7 @@ void PathSearch::FormulateAll(std::vector<size_t> open, const base::Stop& stop) 
 }
 
 bool PathSearch::DecideSingles(const base::Stop& stop, Persistence persistence) {
-  // A report may request one.
+  // The stop is read before Report, because a report may request it.
   const bool decided =
       DecideBest(lattice_.Singles(), stop, persistence) && !has_hurried_ && !stop.Requested();
   Report();
@@ -92,7 +92,7 @@ bool PathSearch::DecideBest(const std::vector<size_t>& intervals, const base::St
   return all_decided;
 }
 
-// Until one fits or none is left. False if something else ended it.
+// Decides choices until one fits or none is left. Returns false if it ended for another reason.
 bool PathSearch::DecideUntilOneFits(choices::IntervalChoices& choices, const base::Stop& stop,
                                     Persistence persistence) {
   const bool had_every_axis = choices.HasEveryAxis();
@@ -111,8 +111,9 @@ bool PathSearch::DecideUntilOneFits(choices::IntervalChoices& choices, const bas
   return false;
 }
 
-// If one does not fit, the others are of no use, so those that were tried without success come
-// first. A deadline waits for a layer-by-layer plan; an interrupt only for a moment.
+// If one subgraph does not fit, the others are of no use, so those that were tried without success
+// come first. After a deadline the search completes a layer-by-layer plan; after an interrupt it
+// has only kAfterInterrupt.
 void PathSearch::DecideShortestInHaste() {
   const auto has = [this](choices::ChoiceStatus verdict) {
     return [this, verdict](size_t index) {
@@ -165,7 +166,7 @@ std::optional<Selection> PathSearch::FindKnown() const {
   return arcs_.SelectionOf(*path);
 }
 
-// Choices that change nothing relative to the previous plan form at most one path.
+// The choices without change relative to the previous plan form at most one path.
 std::optional<Selection> PathSearch::FindPrevious() {
   const choices::PreviousPlan* previous = Context().previous;
   if (previous == nullptr) return std::nullopt;
@@ -197,8 +198,8 @@ std::optional<Selection> PathSearch::FindPrevious() {
   return arcs_.SelectionOf(*path);
 }
 
-// After a stop. The placement in the previous plan needs no engine. An interrupt waits only for a
-// moment.
+// Decides by the placement in the previous plan, which needs no engine. For use after a stop; after
+// an interrupt only within kAfterInterrupt.
 void PathSearch::DecideAsBefore(const std::vector<size_t>& intervals) {
   const auto is_too_late = [this] {
     const auto interrupted = Context().stop.InterruptedAt();

@@ -13,14 +13,14 @@
 //     so that   sum w_p * excess_pi + slack_i = 0    for each limit i
 //               sum w_p = 1,  w >= 0, slack >= 0
 //
-// The dual values of the limits, negated, are the prices for which the least priced path so far
-// costs most. One further member of the score `greatest`, without excess, makes the problem
-// feasible from the start; if it remains in the mixture, the limits exclude each other.
+// The negated dual values of the limits are the prices that maximise the cost of the least priced
+// path so far. One further member with the score `greatest` and without excess makes the problem
+// feasible from the start; if it remains in the mixture, no mixture of paths keeps the limits.
 //
-// The revised simplex method with the inverse of a basis of one row per limit and one more. Of the
-// members that improve the mixture the first enters, of those that may leave the first leaves
+// The method is revised simplex with the inverse of the basis, which has one row for each limit and
+// one more. The first member that improves the mixture enters, and the first that may leave leaves
 // (after Bland 1977); kMostPivots ends it in any case. Cost: a few steps for each new path, each
-// with one product per path.
+// with one product for each path.
 namespace tessera::search::partition::paths {
 namespace {
 

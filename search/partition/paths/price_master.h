@@ -13,20 +13,21 @@ namespace tessera::search::partition::paths {
 // By position in plan::kSummedMetrics, relative to the limits.
 using LimitShares = std::array<double, plan::kSummedMetrics.size()>;
 
-// The prices of limits for which the least priced of some paths costs most (price_master.cc).
+// Finds the prices of limits that maximise the cost of the least priced of some paths
+// (price_master.cc).
 class PriceMaster {
  public:
-  // No prices make the value greater than `greatest`.
+  // The value is at most `greatest`.
   explicit PriceMaster(double greatest);
 
-  // A path with this score, whose metrics exceed their limits by these shares.
+  // Adds a path with this score, whose metrics exceed their limits by these shares.
   void Add(double score, const LimitShares& excess);
 
-  // Adapts the prices to all paths so far.
+  // Adapts the prices to all paths added so far.
   void Solve();
 
   const LimitShares& Prices() const { return prices_; }
-  double Value() const { return value_; }  // the least priced score, minus the prices
+  double Value() const { return value_; }  // the cost of the least priced path
 
  private:
   static constexpr size_t kRows = plan::kSummedMetrics.size() + 1;

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <vector>
 
-// The path with the least ratio N / l: N is a weighted sum of numerators (energy, bytes), and l the
-// latency.
+// Finds the path with the least ratio N / l: N is a weighted sum of numerators (energy, bytes), and
+// l the latency.
 //
 // N / l is no sum over arcs. But N - r * l is one for every number r, and its least value is
-// negative exactly if some path has a ratio below r. So the search begins with the ratio r of any
-// path, finds the path of least N - r * l, continues with the ratio of that one, and ends when
-// there is no lower ratio (Dinkelbach 1967, nonlinear fractional programming):
+// negative exactly if some path has a ratio below r. So the search begins with r = 0, finds the
+// path of least N - r * l, continues with the ratio of that path, and ends when the ratio no longer
+// falls (Dinkelbach 1967, nonlinear fractional programming):
 //
 //     least of N - r*l
 //          |                          each path is a line N - r*l over r; the lower envelope of
@@ -21,13 +21,13 @@
 //
 // The ratios found fall faster than geometrically, so a few searches suffice. Each of them is a
 // search for an additive objective (label_search.h) with two components, N - r * l and the latency
-// that has a limit, where labels replace each other. A search for the ratio itself would have to
-// keep every pair of different latencies.
+// that has a limit, in which labels replace each other. A search for the ratio itself would have to
+// keep labels of all different latencies.
 //
-// Some arcs state lower bounds of subgraphs that are not examined yet, without an upper bound of
-// the latency. A path with such an arc may take as long as the limit allows, so the best of these
-// is the one with the least N. It is found apart: bounds count as -1 in a sum that the other arcs
-// leave at 0, and a limit below 0 on that sum requires one of them.
+// Some arcs are lower bounds of subgraphs that are not examined yet, without an upper bound of the
+// latency. A path with such an arc may take as long as the limit allows, so the best of these paths
+// is the one with the least N. A separate search finds it: such arcs count as -1 in a sum to which
+// other arcs add 0, and a limit below 0 on that sum requires one of them.
 namespace tessera::search::partition::paths {
 namespace {
 
@@ -45,14 +45,14 @@ class RatioPaths {
   }
 
  private:
-  // With at least one bound.
+  // Finds the best path with at least one arc without a known latency.
   std::optional<Path> FindLeastNumerator() {
     const ChangedArcs arcs(
         arcs_, [this](const Arc& arc) { return std::optional(scale_.Parametric(arc.cost, 0)); });
     return FindIn(arcs, scale_.ForParameter(cost::Scale::Latency::kUnknown));
   }
 
-  // Without bounds.
+  // Finds the best path over arcs with known latencies.
   void FindLeastRatio() {
     const cost::Scale additive = scale_.ForParameter(cost::Scale::Latency::kKnown);
     double ratio = 0;
@@ -72,7 +72,7 @@ class RatioPaths {
     }
   }
 
-  // The path with its own costs.
+  // Returns the best path over the changed arcs, with the original costs.
   std::optional<Path> FindIn(const ChangedArcs& arcs, const cost::Scale& scale) {
     std::optional<Path> path = FindBestPath(scale, arcs.Lists(), forbidden_, look_);
     if (!path) return std::nullopt;

@@ -10,8 +10,7 @@
 
 namespace tessera::search::partition::paths {
 
-// FindBestPath for an objective that weighs nothing but ratios over the latency
-// (Scale::WeighsOnlyRatios).
+// FindBestPath for an objective that weighs only ratios over the latency (Scale::WeighsOnlyRatios).
 std::optional<Path> FindBestRatioPath(const cost::Scale& scale, const ArcLists& arcs,
                                       std::span<const Forbidden> forbidden, PathLook& look);
 

@@ -10,15 +10,15 @@
 #include "tessera/base/stop.h"
 #include "tessera/search/partition/paths/interval_lattice.h"
 
-// The work of a path search, and which intervals it considers for it.
+// The work of a path search, and the intervals that it considers for it.
 //
 // Most of the time goes into intervals that are long or keep much on chip, and that turn out a
 // little worse than the best. If there are too many of these, the search continues without them and
 // reports it. The effort is counted, not timed.
 namespace tessera::search::partition::paths {
 
-// Which subgraphs are cut along the axes that the profile names for later (AxisGranularity), in
-// addition to single operators that do not fit otherwise.
+// The subgraphs that are cut along the later axes of the profile (AxisGranularity), in addition to
+// single operators that do not fit otherwise.
 enum class LaterAxes : uint8_t {
   kNone,
   kBestPath,  // those of the best path
@@ -27,12 +27,12 @@ enum class LaterAxes : uint8_t {
 
 struct SearchLimits {
   int most_operators = 1;  // in one subgraph, except those that constraints hold together
-  // The number of tile shapes times operators, expanded or formulated, after which the search is
-  // reduced to kUsualMostOperators. After the same number again, intervals that keep boundary
+  // The number of tile shapes times operators, expanded or formulated, after which subgraphs are
+  // limited to kUsualMostOperators. After the same number again, intervals that keep boundary
   // tensors are excluded. If not set: never.
   std::optional<int64_t> effort;
-  // Work (SearchEffort::Work) after which nothing more is examined, except single operators. If not
-  // set: never.
+  // The work (SearchEffort::Work) after which only single operators are examined. If not set:
+  // never.
   std::optional<int64_t> most_work = std::nullopt;
   LaterAxes later_axes = LaterAxes::kNone;
 };
@@ -74,11 +74,12 @@ class SearchEffort {
   const SearchScope& Scope() const { return limits_.scope; }
   void Restore(const Limits& limits) { limits_ = limits; }
 
-  // The work so far, in tile shapes times operators, without results taken over; it only grows.
+  // Returns the work so far, in tile shapes times operators, without results taken over. It only
+  // grows.
   int64_t Work() const { return work_; }
   void AddWork(int64_t work) { work_ += work; }
 
-  // Work that counts towards the effort too: that of examining intervals.
+  // Adds work that counts towards the effort too: that of examining intervals.
   void AddEffort(int64_t effort) {
     effort_ += effort;
     work_ += effort;
@@ -122,7 +123,7 @@ class SearchEffort {
   void KeepNothing() { limits_.scope.may_keep = false; }
   void CutEveryAxis() { limits_.scope.later_axes = LaterAxes::kEvery; }
 
-  // Tile shapes that were added because nothing fits.
+  // Returns the number of tile shapes that were added because nothing fits.
   size_t Extended() const { return extended_; }
   void AddExtended(size_t shapes) { extended_ += shapes; }
 

@@ -20,10 +20,10 @@
 
 namespace tessera::search::partition::placement {
 
-// Homes are large and their tensors few. A greedy order usually meets the bound, and most
-// objectives do not use the peak. So only little work is spent on lowering it, and none if
-// addresses are preferred or fixed. The whole budget, and at least that for results which every
-// plan needs, may be spent on finding a placement at all.
+// Homes are large and have few tensors. A greedy order usually meets the bound, and most objectives
+// do not use the peak. So little work is spent on lowering it, and none if addresses are preferred
+// or fixed. The search for any placement may use the whole budget, and at least that for results
+// that every plan needs.
 namespace {
 
 using problem::Result;
@@ -55,7 +55,7 @@ base::Expected<Result> PlaceHome(const problem::Problem& problem, const tiling::
   return allocate::Allocate(problem, nullptr, 0, engines, options);
 }
 
-// The tensors that need most at the same time.
+// Returns the obstacle of a home: the tensors that need most at the same time.
 Obstacle ObstacleIn(const problem::Problem& problem) {
   const allocate::Bound bound = allocate::FindBound(problem, 0);
   Obstacle obstacle;
@@ -108,7 +108,7 @@ constexpr std::chrono::milliseconds kGrace{500};
 // The part of the budget for lowering a peak that the objective does not use.
 constexpr int64_t kLoweringPeak = 2'000;
 
-// The contents of a buffer, independent of the number of its subgraph.
+// The contents of a buffer. A whole tensor has no subgraph.
 using Key = std::tuple<int, encoder::program::BufferKind, int, int, int, int>;
 
 Key KeyOf(const encoder::program::BufferUse& buffer, int subgraph) {
@@ -116,8 +116,8 @@ Key KeyOf(const encoder::program::BufferUse& buffer, int subgraph) {
   return {whole ? -1 : subgraph, buffer.kind, buffer.tensor, buffer.op, buffer.phase, buffer.slot};
 }
 
-// Gives every buffer of the joint Problem the address that its subgraph found. For a buffer that
-// several subgraphs share, the first address counts.
+// Gives every buffer of the joint Problem its address in the placement of its subgraph as a hint. A
+// buffer that several subgraphs share gets the first of their addresses.
 void AddHints(const paths::Selection& selection, encoder::program::Program& program) {
   std::map<Key, Bytes> found;
   for (size_t s = 0; s < selection.subgraphs.size(); ++s) {
@@ -135,7 +135,8 @@ void AddHints(const paths::Selection& selection, encoder::program::Program& prog
   }
 }
 
-// The subgraphs' own placements and mode schedules in sequence; nullopt if one is missing.
+// Returns the placements and mode schedules of the single subgraphs in sequence; nullopt if one is
+// missing.
 std::optional<Allocation> Compose(const paths::Selection& selection,
                                   const problem::Problem& joint) {
   Allocation composed;
@@ -164,7 +165,8 @@ JointPlacement RefusedAtHome(problem::Status status, const std::string& reason,
   return refused;
 }
 
-// Gaps between tensors may exceed a limit that the tensors alone keep.
+// Returns why the homes exceed the limit on the off-chip peak, if they do: with gaps between
+// tensors they may, although the tensors alone do not.
 std::optional<std::string> ExcessOfOffChipPeak(const choices::SearchContext& context,
                                                std::span<const plan::Home> homes) {
   if (!context.scale.LimitsOffChipPeak()) return std::nullopt;
@@ -174,7 +176,7 @@ std::optional<std::string> ExcessOfOffChipPeak(const choices::SearchContext& con
                      peak, context.scale.OffChipPeakLimit());
 }
 
-// The part of the program that is live at the step with the largest load.
+// Returns the obstacle of a joint Problem: the buffers that live at the step with the largest load.
 Obstacle JointObstacle(const choices::SearchContext& context,
                        const encoder::program::Program& program) {
   const allocate::Bound bound = allocate::FindBound(program.problem, 0);
@@ -191,7 +193,7 @@ Obstacle JointObstacle(const choices::SearchContext& context,
   return obstacle;
 }
 
-// A buffer was fixed for a reason that the Problem does not contain.
+// Removes the fixed offsets from a Problem, which does not contain the reasons for them.
 void FreeOffsets(problem::Problem& problem) {
   for (problem::Buffer& buffer : problem.buffers) buffer.offset.reset();
 }
@@ -225,8 +227,9 @@ base::Expected<problem::Result> PlaceAnyhow(const choices::SearchContext& contex
   return known;
 }
 
-// If the objective does not use peaks, they decide between equal plans: a little work is spent on
-// lowering them, unless a previous plan gives preferred addresses.
+// Places the buffers of the tile memory. If the objective does not use peaks, they still decide
+// between equal plans, so a little work is spent on lowering them, unless addresses of a previous
+// plan are preferred.
 base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context,
                                            const paths::Selection& selection,
                                            const problem::Problem& problem) {
@@ -241,7 +244,7 @@ base::Expected<problem::Result> PlaceTiles(const choices::SearchContext& context
   return any;
 }
 
-// First with the addresses of a previous plan, if there is one.
+// Tries the addresses of a previous plan first, if there is one.
 base::Expected<problem::Result> PlaceLike(const choices::SearchContext& context,
                                           const paths::Selection& selection,
                                           std::span<const encoder::program::SubgraphChoice> choices,

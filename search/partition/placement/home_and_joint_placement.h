@@ -22,20 +22,19 @@
 namespace tessera::search::partition::placement {
 
 struct HomePlacement {
-  // If not all fit: kInfeasible or kUnknown; and the reason, which names the memory.
+  // kInfeasible or kUnknown if not all tensors fit.
   problem::Status status = problem::Status::kFeasible;
-  std::string reason;
+  std::string reason;  // why not all fit; names the memory
   std::optional<Obstacle> obstacle;
   std::vector<plan::Home> homes;  // parallel to the problems, if all fit
-  bool are_lowest = true;         // it is proven that no placement of them has a lower peak
+  bool are_lowest = true;         // it is proven that no home has a placement with a lower peak
 };
 
-// How much work may be spent on lowering the peaks of homes. No metric but the off-chip peak uses
-// them.
+// The work that may be spent on lowering the peaks of homes, which only the off-chip peak uses.
 enum class PeakEffort : uint8_t { kLittle, kWithinBudget };
 
-// Places each Problem by itself: as low as the work allows or, with kLittle and if it has hints,
-// close to those. After a stop the remaining ones are tried for a short time. An error is an error
+// Places each Problem by itself, as low as the work allows; with kLittle, a Problem with hints
+// close to these. After a stop the remaining ones are tried for a short time. An error is an error
 // of the program.
 base::Expected<HomePlacement> PlaceHomes(std::vector<encoder::program::HomeProblem> problems,
                                          const tiling::Engines& engines, const base::Budget& budget,
@@ -49,22 +48,22 @@ struct JointPlacement {
   std::vector<plan::Home> homes;                    // if the result has an allocation
   bool are_homes_lowest = true;                     // as in HomePlacement
   std::optional<Obstacle> obstacle = std::nullopt;  // if the result has none
-  // The result has none because of the other memories. What they hold follows from the intervals
-  // and from what they keep, so every selection of these intervals fails alike.
+  // The result has none because of the other memories. Their contents depend only on the intervals
+  // and their kept tensors, so every selection of these intervals fails in the same way.
   bool fails_at_home = false;
 };
 
 // Finds addresses in the other memories, then combines the placements of the single subgraphs. If
-// long-lived buffers have one address in all of them, that is the answer. Otherwise the engines
-// decide the joint Problem with those addresses as hints; only required addresses are fixed.
-// Minimises the peak if the objective does, and respects its limit. After context.stop little is
-// tried beyond the combination. An error is one that encoder::BuildProgram reports, or an error of
-// the program.
+// each long-lived buffer has one address in all of them, the combination is the answer. Otherwise
+// the engines decide the joint Problem with those addresses as hints; only required addresses are
+// fixed. Minimises the peak if the objective does, and respects its limit. After context.stop
+// little is tried apart from the combination. An error is one of encoder::BuildProgram, or an error
+// of the program.
 base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& context,
                                             const constraints::PlanConstraints& constraints,
                                             const paths::Selection& selection);
 
-// The choices of the selection as input of the encoder.
+// Returns the choices of the selection as input of the encoder.
 std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& selection);
 
 }  // namespace tessera::search::partition::placement

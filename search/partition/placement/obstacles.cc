@@ -29,8 +29,7 @@ using encoder::program::BufferKind;
 using problem::Bytes;
 using problem::Status;
 
-// Number of placements that are tried for one operator. Most operators fit, or fail, with the
-// first.
+// The most placements that are tried for one operator. Most operators fit, or fail, with the first.
 constexpr size_t kMostTried = 32;
 
 std::string_view PartOf(BufferKind kind) {
@@ -54,7 +53,8 @@ std::string_view PartOf(BufferKind kind) {
   return "tile";
 }
 
-// For a single operator, recomputing rows needs no more memory than keeping them.
+// Returns the policies that recompute rows. For a single operator, keeping rows needs no less
+// memory.
 std::vector<encoder::program::Policy> PoliciesToTry(const graph::Graph& graph,
                                                     const hw_profiles::Profile& profile,
                                                     graph::Interval interval) {
@@ -88,7 +88,7 @@ problem::Result PlaceAlone(const problem::Problem& problem, const AloneOptions& 
   return result ? *std::move(result) : problem::Result();
 }
 
-// A capacity that suffices for any placement without banks and distances.
+// Returns a capacity that suffices for any placement without banks and distances.
 Bytes BytesOfAll(const problem::Problem& problem) {
   Bytes total = problem.memories.front().capacity;
   for (const problem::Buffer& buffer : problem.buffers)
@@ -97,7 +97,7 @@ Bytes BytesOfAll(const problem::Problem& problem) {
   return total;
 }
 
-// Handles a buffer that fits at no address.
+// Sets the needs for a buffer that fits at no address: its size, and the longest bank.
 void MindBanks(Alone& alone) {
   const problem::Buffer& buffer =
       alone.problem.buffers[static_cast<size_t>(alone.bound.buffers.front())];

@@ -18,9 +18,8 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/tiling/candidate_search.h"
 
-// The needs of one operator as a subgraph of its own. If it does not fit, that is the simplest
-// reason why there is no plan. If it fits after a change, so does a plan with one operator per
-// subgraph.
+// Obstacles to a plan. The simplest one is an operator that does not fit as a subgraph by itself.
+// If every operator fits after a change, there may be a plan with one operator per subgraph.
 namespace tessera::search::partition::placement {
 
 // A tensor in a memory, or the part of it that one buffer holds.
@@ -31,15 +30,16 @@ struct HeldPart {
   friend bool operator==(const HeldPart&, const HeldPart&) = default;
 };
 
-// The contents of these buffers of the program, largest first; the sizes are those of `sized`.
+// Returns the contents of these buffers of the program, largest first; sizes are those of `sized`.
 std::vector<HeldPart> HeldPartsOf(const graph::Graph& graph,
                                   const encoder::program::Program& program,
                                   const problem::Problem& sized, const std::vector<int>& buffers);
 
+// An operator as a subgraph by itself.
 struct Alone {
-  // kFeasible: there is a placement with these tiles. Otherwise these are the tiles that need the
-  // fewest bytes among those tried, and none fits: kInfeasible, proven for each of them, kUnknown,
-  // or kUnsupported, without tiles.
+  // kFeasible: there is a placement with these tiles. Otherwise no tile that was tried fits, and
+  // these are the ones that need the fewest bytes: kInfeasible if that is proven for each, kUnknown
+  // if not; kUnsupported without tiles.
   problem::Status status = problem::Status::kUnknown;
   graph::tiling::TileShape tile;
   encoder::program::Policy policy;
@@ -49,7 +49,7 @@ struct Alone {
   // bound is then the size of the buffer.
   std::optional<problem::Bytes> longest_bank;
   std::vector<HeldPart> held_parts;  // the parts that make up the bound
-  // why there is no placement although there are enough bytes; may be empty
+  // Why there is no placement although there are enough bytes; may be empty.
   std::string why;
 };
 
@@ -60,23 +60,23 @@ struct AloneOptions {
   const base::Stop& stop;
 };
 
-// Tries the tile shapes with which a search begins and the smallest one, under each weight policy,
-// those that need least first.
+// Tries to place one operator alone, with the tile shapes with which a search begins and the
+// smallest one, under each weight policy, those that need least first.
 Alone TryAlone(const graph::Graph& graph, const hw_profiles::Profile& profile, int op,
                const AloneOptions& options);
 
-// The lowest peak of the placements found for the problem without its capacity; nullopt if none was
-// found.
+// Returns the lowest peak of the placements found for the problem without its capacity; nullopt if
+// none was found.
 std::optional<problem::Bytes> PeakWithoutCapacity(const problem::Problem& problem,
                                                   const AloneOptions& options);
 
-// The obstacle to a plan, with its numbers: the part of a refusal that programs read, and the start
-// of remedies.
+// The kinds of obstacles. An Obstacle, with its numbers, is the part of a refusal that programs
+// read, and the input of the search for remedies.
 
 enum class ObstacleKind : uint8_t {
   kEngine,    // no engine runs the operator
-  kOperator,  // the operator does not fit as a subgraph of its own
-  // each operator fits in some subgraph, but no sequence of subgraphs extends beyond this one
+  kOperator,  // the operator does not fit as a subgraph by itself
+  // each operator fits in some subgraph, but no sequence of subgraphs extends beyond this operator
   kCover,
   kLimit,  // limits of the objective
   kHome,   // a memory other than the tile memory is too small
@@ -97,8 +97,8 @@ struct Obstacle {
   ObstacleKind kind = ObstacleKind::kOperator;
   int op = -1;         // kEngine, kOperator, kCover
   std::string memory;  // the memory that is too small; empty for kEngine and kLimit
-  // kOperator, kCover: the tiles that need least when it runs alone, and the policy of its
-  // constants.
+  // kOperator, kCover: the tiles that need least when the operator runs alone, and the policy of
+  // its constants.
   graph::tiling::TileShape tile;
   std::string policy;
   problem::Bytes needed = 0;  // at the same time
@@ -107,8 +107,8 @@ struct Obstacle {
   bool peak_is_limited = false;  // `available` is a limit of the objective
   // Whether `available` refers to the longest bank, which must hold the tensor.
   bool in_one_bank = false;
-  std::optional<problem::Step> step;  // of `problem`, where they are needed
-  std::vector<HeldPart> tensors;      // that need them, largest first
+  std::optional<problem::Step> step;  // of `problem`, at which `needed` bytes are needed
+  std::vector<HeldPart> tensors;      // the parts that make up `needed`, largest first
   std::vector<BrokenLimit> limits;    // kLimit
   // kOperator, kCover: operators that are not known to fit alone, ascending.
   std::vector<int> blocked;
@@ -120,14 +120,15 @@ struct Obstacle {
   bool LacksBytes() const { return needed > available; }
 };
 
-// The obstacle of an operator that does not fit alone.
+// Returns the obstacle of an operator that does not fit alone.
 Obstacle ObstacleOf(const hw_profiles::Profile& profile, int op, const Alone& alone,
                     problem::Bytes room);
 
+// Returns the obstacle of a home that overflows.
 Obstacle ObstacleOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                     const encoder::program::HomeOverflow& overflow);
 
-// The limits that the bounds exceed; all limits if they exceed none.
+// Returns an obstacle of the limits that the bounds exceed; of all limits if they exceed none.
 Obstacle LimitObstacle(const graph::Graph& graph, const hw_profiles::Profile& profile,
                        const plan::Objective& objective, const plan::Metrics& bounds);
 

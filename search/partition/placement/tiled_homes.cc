@@ -52,12 +52,12 @@ class Replacement {
     const Bytes before = plan::PeakOf(home);
     const bool is_pinned =
         std::any_of(pins.begin(), pins.end(), [](const auto& pin) { return pin.has_value(); });
-    // A placement of whole tensors is one by tiles, too.
+    // A placement of whole tensors is also one by tiles.
     home.by_tiles = true;
     if (placed->peak < before || is_pinned || options_.method == plan::OffChip::kPaper)
       home.allocation.offsets = std::move(placed->bases);
     const Bytes peak = plan::PeakOf(home);
-    // Only the same search proves it again.
+    // `check` can confirm the bound only by the same search.
     if (plan_.run.searched && !plan_.run.cut_off)
       home.lower_bound = std::min({placed->lower_bound, placed->peak, before});
     plan_.notes.push_back(fmt::format(

@@ -15,11 +15,11 @@ namespace tessera::search::partition::placement {
 // Addresses that tensors must have at home, by the names of the memory and of the tensor.
 using HomePins = std::map<std::pair<std::string, std::string>, problem::Bytes>;
 
-// Places the plan's homes anew, so that tensors share addresses tile by tile (options.method), and
-// notes in the plan what that gains. A home keeps its placement if it has banks, or too many
-// chunks (encoder/program/home_tiles.h), or if no lower one was found; a note says why. Pins of the
-// plan's constraints hold, too. The caller scores the plan anew. Cost: the tiles of the plan, and
-// the engines' budget.
+// Places the plan's homes again, so that tensors share addresses tile by tile (options.method), and
+// notes the gain in the plan. A home keeps its placement if it has banks or too many chunks
+// (encoder/program/home_tiles.h), or if no lower placement was found; a note states why. Pins of
+// the plan's constraints are kept too. The caller must compute the score again. Cost: the tiles of
+// the plan, and the engines' budget.
 base::Expected<void> PlaceHomesByTiles(plan::Plan& plan, const HomePins& pins,
                                        const off_chip::PlaceOptions& options);
 

@@ -29,7 +29,7 @@ std::optional<int64_t> Divide(int64_t a, int64_t b) {
   return b == 0 ? std::nullopt : std::optional(a / b);
 }
 
-// With the sign of the divisor, as ONNX defines it for integers.
+// The remainder with the sign of the divisor, as ONNX defines it for integers.
 std::optional<int64_t> Remainder(int64_t a, int64_t b) {
   if (b == 0) return std::nullopt;
   const int64_t rest = b == -1 ? 0 : a % b;

@@ -10,8 +10,8 @@
 
 namespace tessera::graph::import::common::fold {
 
-// The knowledge about an operand: a constant, or the shape of a feature, or neither if the operand
-// is left out.
+// The known properties of an operand: a constant, or the shape of a feature, or neither if the
+// operand is left out.
 struct Known {
   const Constant* constant = nullptr;
   const Shape* shape = nullptr;
