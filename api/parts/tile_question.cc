@@ -43,12 +43,12 @@ std::optional<int64_t> ParseNumber(std::string_view word) {
   return number;
 }
 
-// Finds an operator by its id or number. A word with leading zeros is a number only if it is no id.
+// Finds an operator by its id, or else by its number.
 base::Expected<int> FindNamed(const std::string& said, const std::string& word,
                               const graph::Graph& network) {
   std::vector<std::string_view> names;
   for (size_t i = 0; i < network.operators.size(); ++i) {
-    if (network.operators[i].id == word || std::to_string(i) == word) return static_cast<int>(i);
+    if (network.operators[i].id == word) return static_cast<int>(i);
     names.emplace_back(network.operators[i].id);
   }
   const std::optional<int64_t> number = ParseNumber(word);

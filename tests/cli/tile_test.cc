@@ -158,6 +158,18 @@ TEST_F(TileTest, TakesOperatorsByNameOrNumber) {
             "patent_chain, operators conv1 to conv1");
 }
 
+TEST_F(TileTest, AnIdThatIsANumberIsAnId) {
+  Write("numbered.yaml",
+        "schema: 1\nname: numbered\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\noperators:\n"
+        "  - {id: first, kind: elementwise, function: r, inputs: [x]}\n"
+        "  - {id: '0', kind: elementwise, function: r, inputs: [first]}\n");
+  const Outcome outcome =
+      Run({"tile", "numbered.yaml", "--hw", Shipped("hw_profiles/edge_npu_1mib.yaml"), "--ops", "0",
+           "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(ParseJson(outcome.out).at("subject"), "numbered, operators 0 to 0");
+}
+
 TEST_F(TileTest, AnUnknownOperatorSuggestsTheNearest) {
   const Outcome outcome = TileChain({"--ops", "conv1..covn3"});
   EXPECT_EQ(outcome.exit_code, 3);
