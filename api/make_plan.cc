@@ -40,7 +40,7 @@ Result<plan::Objective> ObjectiveOf(const PlanOptions& options) {
   if (!limits) return limits.Error();
   plan::Objective objective{*std::move(weights), *std::move(limits)};
   if (objective.weights.empty()) objective.weights["latency"] = 1;
-  if (const auto fault = search::cost::FindFault(objective)) return BadInput(*fault);
+  if (const auto fault = search::cost::CheckObjective(objective)) return BadInput(*fault);
   return objective;
 }
 

@@ -42,6 +42,11 @@ class Stop {
   // Makes a Stop that has stopped, as after a deadline. This does not affect its parent.
   struct Ended {};
   Stop(Ended, const Stop* parent) : parent_(parent), has_ended_(true) {}
+
+  // Makes a Stop that stops only when its parent is interrupted. Deadlines and memory limits do not
+  // stop it.
+  struct AtInterrupt {};
+  Stop(AtInterrupt, const Stop* parent) : parent_(parent), only_at_interrupt_(true) {}
   Stop(const Stop&) = delete;
   Stop& operator=(const Stop&) = delete;
   ~Stop() = default;
@@ -58,6 +63,10 @@ class Stop {
   // cause of the stop then counts as an interruption long ago, so that nothing is completed first.
   void DropWork() { drops_work_ = true; }
 
+  // Whether the process ends soon after it, or a parent, stops.
+  bool EndsProcess() const {
+    return ends_process_ || (parent_ != nullptr && parent_->EndsProcess());
+  }
   // Whether it, or a parent, has stopped and ends the process.
   bool HasEndedProcess() const;
 
@@ -122,6 +131,7 @@ class Stop {
   mutable std::atomic<int64_t> next_look_{0};
   const Stop* parent_ = nullptr;
   bool has_ended_ = false;
+  bool only_at_interrupt_ = false;
   int64_t request_at_ = 0;  // 0: polls are not counted
 };
 

@@ -176,7 +176,7 @@ class Table {
     const auto placed = search::partition::placement::PlaceHomesByTiles(plan, {}, options);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto scale = OrExit(search::cost::Scale::Make(plan.objective, plan.lower_bounds));
-    search::partition::answer::RateAnew(scale, plan.lower_bounds, "placements by tiles", plan);
+    search::partition::answer::Rescore(scale, plan.lower_bounds, "placements by tiles", plan);
     const std::string fault = !placed ? base::Format(placed.error()) : FaultOf(plan);
     if (!fault.empty()) {
       fmt::print(stderr, "{}: {}\n", plan.network.name, fault);

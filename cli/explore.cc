@@ -228,7 +228,7 @@ class ExploreCommand final : public Command {
       console.Note("explore: expected a specification; see `tessera explore --help`");
       return ExitCode::kUsage;
     }
-    if (const std::string fault = questions_.FindFault(); !fault.empty()) {
+    if (const std::string fault = questions_.CheckRequest(); !fault.empty()) {
       console.Note("explore: " + fault);
       return ExitCode::kUsage;
     }

@@ -46,6 +46,6 @@ void ExploreQuestions::Declare(CLI::App& app) {
                  "the networks keep their limits; no fronts");
 }
 
-std::string ExploreQuestions::FindFault() const { return explore::FaultOf(request_); }
+std::string ExploreQuestions::CheckRequest() const { return explore::FaultOf(request_); }
 
 }  // namespace tessera::cli

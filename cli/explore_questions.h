@@ -19,7 +19,7 @@ class ExploreQuestions {
   const explore::Request& Get() const { return request_; }
 
   // Returns the fault in the combination of options; empty if there is none.
-  std::string FindFault() const;
+  std::string CheckRequest() const;
 
   // Returns whether the answer has fronts, which tables and pages show.
   bool WantsFront() const { return !request_.relax && request_.least.empty(); }

@@ -109,7 +109,7 @@ base::Expected<plan::Objective> ParseObjective(const std::string& minimize,
     if (!most) return tl::unexpected(most.error());
     objective.limits = *most;
   }
-  if (const auto fault = search::cost::FindFault(objective)) return tl::unexpected(*fault);
+  if (const auto fault = search::cost::CheckObjective(objective)) return tl::unexpected(*fault);
   return objective;
 }
 

@@ -68,19 +68,19 @@ base::Expected<Json> ModeSearch::Confirm(const Json& reduced) {
   return json;
 }
 
-base::Expected<std::optional<ModeSearch::Verdict>> ModeSearch::Replan(size_t variant,
-                                                                      const std::string& mode) {
+base::Expected<std::optional<ModeSearch::ModeOutcome>> ModeSearch::Replan(size_t variant,
+                                                                          const std::string& mode) {
   std::vector<Question> questions;
   for (const Planned& each : planned_) questions.push_back({{each.network, variant}, each.metric});
   const auto standings = variants_.Ask(questions);
   if (!standings) return base::Unexpected(standings.error());
-  if (!*standings) return std::optional<Verdict>();
-  Verdict verdict{"free", "", "every network keeps its metrics", true};
+  if (!*standings) return std::optional<ModeOutcome>();
+  ModeOutcome verdict{"free", "", "every network keeps its metrics", true};
   double worst = 1;
   for (size_t i = 0; i < planned_.size(); ++i) {
     const Standing& standing = (**standings)[i];
     const std::string& network = spec_.networks[planned_[i].network].name;
-    if (standing.IsInfeasible()) return Verdict{"needed", network, standing.reason, true};
+    if (standing.IsInfeasible()) return ModeOutcome{"needed", network, standing.reason, true};
     if (!standing.HasPlan()) {
       verdict = {"open", network, "no plan was found without '" + mode + "'", false};
       worst = std::numeric_limits<double>::infinity();
@@ -103,18 +103,18 @@ base::Expected<std::optional<ModeSearch::Verdict>> ModeSearch::Replan(size_t var
   return std::optional(std::move(verdict));
 }
 
-base::Expected<std::optional<ModeSearch::Verdict>> ModeSearch::Judge(const Json& reduced,
-                                                                     const ModeOf& mode) {
+base::Expected<std::optional<ModeSearch::ModeOutcome>> ModeSearch::Judge(const Json& reduced,
+                                                                         const ModeOf& mode) {
   if (auto fault = variants_.Load({WithoutMode(reduced, mode)})) return base::Unexpected(*fault);
   if (const std::string* fault = variants_.FaultOf(0))
-    return Verdict{"needed", "", "no profile is left: " + *fault, true};
+    return ModeOutcome{"needed", "", "no profile is left: " + *fault, true};
   const auto bounds = variants_.FindBounds();
   if (!bounds) return base::Unexpected(bounds.error());
   for (const Planned& each : planned_) {
     if (const std::string& none = (*bounds)[each.network].none; !none.empty())
-      return Verdict{"needed", spec_.networks[each.network].name, none, true};
+      return ModeOutcome{"needed", spec_.networks[each.network].name, none, true};
   }
-  if (variants_.IsCancelled()) return std::optional<Verdict>();
+  if (variants_.IsCancelled()) return std::optional<ModeOutcome>();
   return Replan(0, mode.mode);
 }
 

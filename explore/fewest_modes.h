@@ -40,7 +40,7 @@ class ModeSearch {
 
  private:
   // The effect on the networks of removing one more mode.
-  struct Verdict {
+  struct ModeOutcome {
     std::string word;     // "needed", "costs", "open", "free"
     std::string network;  // that decides it
     std::string reason;
@@ -48,8 +48,8 @@ class ModeSearch {
   };
 
   base::Expected<std::optional<Json>> FindReduced(Json& reduced) const;
-  base::Expected<std::optional<Verdict>> Judge(const Json& reduced, const ModeOf& mode);
-  base::Expected<std::optional<Verdict>> Replan(size_t variant, const std::string& mode);
+  base::Expected<std::optional<ModeOutcome>> Judge(const Json& reduced, const ModeOf& mode);
+  base::Expected<std::optional<ModeOutcome>> Replan(size_t variant, const std::string& mode);
   base::Expected<Json> Confirm(const Json& reduced);
 
   const Spec& spec_;

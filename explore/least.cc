@@ -40,10 +40,10 @@ constexpr size_t kMostBetween = 1024;
 constexpr size_t kMostPlansBetween = 16;
 constexpr size_t kBatch = 64;
 
-enum class Verdict { kOpen, kInsufficient, kSufficient };
+enum class Sufficiency { kOpen, kInsufficient, kSufficient };
 
 struct Trial {
-  Verdict verdict = Verdict::kOpen;
+  Sufficiency verdict = Sufficiency::kOpen;
   std::string reason;
   std::string id;
   Planner::Figures metrics;
@@ -114,7 +114,7 @@ class Bisection {
     if (!bounds) return base::Unexpected(bounds.error());
     const std::string& none = (*bounds)[network].none;
     if (!none.empty()) {
-      trial = {Verdict::kInsufficient, none, "", {}};
+      trial = {Sufficiency::kInsufficient, none, "", {}};
     } else {
       const auto& limits = spec_.networks[network].limits;
       const std::string metric = limits.empty() ? spec_.metrics.front() : limits.front().first;
@@ -122,9 +122,9 @@ class Bisection {
       if (!standings) return base::Unexpected(standings.error());
       if (!*standings) return nullptr;
       const Standing& standing = (*standings)->front();
-      trial = {standing.HasPlan()        ? Verdict::kSufficient
-               : standing.IsInfeasible() ? Verdict::kInsufficient
-                                         : Verdict::kOpen,
+      trial = {standing.HasPlan()        ? Sufficiency::kSufficient
+               : standing.IsInfeasible() ? Sufficiency::kInsufficient
+                                         : Sufficiency::kOpen,
                standing.reason, standing.id, standing.metrics};
     }
     if (options_.progress)
@@ -136,7 +136,7 @@ class Bisection {
   // Returns the first index of (low, high] with the verdict of `high`. Returns nullopt if the call
   // was cancelled.
   base::Expected<std::optional<int64_t>> Bisect(size_t network, int64_t low, int64_t high,
-                                                Verdict sought, bool downwards) {
+                                                Sufficiency sought, bool downwards) {
     while (high - low > 1) {
       const int64_t middle = low + (high - low) / 2;
       const base::Expected<const Trial*> trial = Try(network, middle);
@@ -152,7 +152,7 @@ class Bisection {
   std::optional<int64_t> GreatestInsufficient(size_t network, int64_t top) const {
     std::optional<int64_t> greatest;
     for (const auto& [key, trial] : trials_) {
-      if (key.first == network && key.second < top && trial.verdict == Verdict::kInsufficient)
+      if (key.first == network && key.second < top && trial.verdict == Sufficiency::kInsufficient)
         greatest = key.second;
     }
     return greatest;
@@ -166,11 +166,11 @@ class Bisection {
     if (!last) return base::Unexpected(last.error());
     if (*last == nullptr) return std::optional<Ends>();
     int64_t low = 0;
-    if ((*first)->verdict == Verdict::kSufficient) {
+    if ((*first)->verdict == Sufficiency::kSufficient) {
       ends.found = 0;
       return std::optional(ends);
     }
-    if ((*last)->verdict == Verdict::kSufficient) {
+    if ((*last)->verdict == Sufficiency::kSufficient) {
       ends.found = range_->Last();
     } else {
       const auto between = SearchBetween(network);
@@ -180,7 +180,7 @@ class Bisection {
       low = GreatestInsufficient(network, ends.found.value_or(0)).value_or(0);
     }
     if (ends.found) {
-      const auto found = Bisect(network, low, *ends.found, Verdict::kSufficient, true);
+      const auto found = Bisect(network, low, *ends.found, Sufficiency::kSufficient, true);
       if (!found) return base::Unexpected(found.error());
       if (!*found) return std::optional<Ends>();
       ends.found = **found;
@@ -189,7 +189,7 @@ class Bisection {
     // The bounds proven so far are a better start.
     ends.insufficient = GreatestInsufficient(network, ends.found.value_or(range_->Last() + 1));
     if (!ends.insufficient || *ends.insufficient == range_->Last()) return std::optional(ends);
-    const auto proven = Bisect(network, *ends.insufficient, top, Verdict::kInsufficient, false);
+    const auto proven = Bisect(network, *ends.insufficient, top, Sufficiency::kInsufficient, false);
     if (!proven) return base::Unexpected(proven.error());
     if (!*proven) return std::optional<Ends>();
     ends.insufficient = **proven;
@@ -211,7 +211,7 @@ class Bisection {
         const base::Expected<const Trial*> trial = Try(network, index);
         if (!trial) return base::Unexpected(trial.error());
         if (*trial == nullptr) return std::optional<int64_t>();
-        if ((*trial)->verdict == Verdict::kSufficient) return std::optional(index);
+        if ((*trial)->verdict == Sufficiency::kSufficient) return std::optional(index);
       }
     }
     return std::optional<int64_t>();
@@ -221,7 +221,7 @@ class Bisection {
   base::Expected<std::vector<int64_t>> Rule(size_t network, const std::vector<int64_t>& indices) {
     std::vector<int64_t> all = indices;
     for (const int64_t end : {int64_t{0}, range_->Last()}) {
-      if (trials_.at({network, end}).verdict == Verdict::kInsufficient) all.push_back(end);
+      if (trials_.at({network, end}).verdict == Sufficiency::kInsufficient) all.push_back(end);
     }
     std::vector<Json> profiles;
     profiles.reserve(all.size());
@@ -239,7 +239,7 @@ class Bisection {
       if (reason.empty()) {
         undecided.push_back(indices[i]);
       } else {
-        trials_[{network, indices[i]}] = {Verdict::kInsufficient, std::move(reason), "", {}};
+        trials_[{network, indices[i]}] = {Sufficiency::kInsufficient, std::move(reason), "", {}};
       }
     }
     return undecided;
@@ -256,7 +256,7 @@ class Bisection {
     int64_t below = 0;
     bool is_better = true;
     for (const auto& [key, trial] : trials_) {
-      if (key.first != network || trial.verdict != Verdict::kInsufficient) continue;
+      if (key.first != network || trial.verdict != Sufficiency::kInsufficient) continue;
       below += key.second < found ? 1 : 0;
       is_better = is_better && key.second < found;
     }
@@ -267,7 +267,7 @@ class Bisection {
   bool DoesNoneSuffice() const {
     std::set<int64_t> proven;
     for (const auto& [key, trial] : trials_) {
-      if (trial.verdict == Verdict::kInsufficient) proven.insert(key.second);
+      if (trial.verdict == Sufficiency::kInsufficient) proven.insert(key.second);
     }
     return static_cast<int64_t>(proven.size()) == range_->Last() + 1;
   }
@@ -307,7 +307,7 @@ class Bisection {
       const base::Expected<const Trial*> trial = Try(network, found);
       if (!trial) return base::Unexpected(trial.error());
       if (*trial == nullptr) return std::optional<Json>();
-      is_found = (*trial)->verdict == Verdict::kSufficient;
+      is_found = (*trial)->verdict == Sufficiency::kSufficient;
     }
     if (insufficient) json["insufficient"] = range_->At(*insufficient);
     if (is_found) json["found"] = range_->At(found);

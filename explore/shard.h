@@ -49,7 +49,7 @@ struct ShardReport {
 };
 
 // Returns relative estimates of the planning time, one for each pair. They grow with the operators,
-// and with the bytes that must cross the border of the tile memory for each byte of it: both make
+// and with the bytes that must cross the boundary of the tile memory for each byte of it: both make
 // more tiles to examine.
 std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
                                  const Planner& planner, std::span<const PairOf> pairs,

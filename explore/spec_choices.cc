@@ -108,7 +108,7 @@ class SpaceChoices {
   }
 
   bool AreOfSpace(const Lists& lists) const {
-    if (const auto fault = space_.FindFault(ChoiceOf(pattern_))) {
+    if (const auto fault = space_.CheckChoice(ChoiceOf(pattern_))) {
       choices_.Complain("of 'dims', " + fault->message, fault->expected, fault->hint);
       return false;
     }
@@ -117,7 +117,7 @@ class SpaceChoices {
     for (size_t i = 0; i < entries.size(); ++i) {
       const YamlNode& node = entries[i].second;
       for (const int64_t value : lists[i].second) {
-        const auto fault = space_.FindFault({{lists[i].first, value}});
+        const auto fault = space_.CheckChoice({{lists[i].first, value}});
         if (!fault) continue;
         is_right = false;
         node.ComplainOfKey(fault->message, fault->expected, fault->hint);

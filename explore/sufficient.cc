@@ -26,7 +26,7 @@ class Deletion {
   base::Expected<std::optional<Json>> Run() {
     std::vector<size_t> dropped;
     for (size_t i = 0; i < restrictions_.size(); ++i) dropped.push_back(i);
-    auto fare = FareOf(Without(dropped));
+    auto fare = OutcomeOf(Without(dropped));
     if (!fare) return base::Unexpected(fare.error());
     if (!*fare) return std::optional<Json>();
     Json json = {{"outcome", (*fare)->word}, {"network", (*fare)->network}};
@@ -35,7 +35,7 @@ class Deletion {
     for (size_t i = 0; i < dropped.size();) {
       std::vector<size_t> fewer = dropped;
       fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
-      fare = FareOf(Without(fewer));
+      fare = OutcomeOf(Without(fewer));
       if (!fare) return base::Unexpected(fare.error());
       if (!*fare) return std::optional<Json>();
       if ((*fare)->word == "sufficient") {
@@ -59,27 +59,28 @@ class Deletion {
   }
 
   // The outcome for the set: "sufficient", "infeasible" or "open". nullopt if cancelled.
-  struct Fare {
+  struct SetOutcome {
     std::string word;
     std::string network;
   };
-  base::Expected<std::optional<Fare>> FareOf(const Json& profile) {
+  base::Expected<std::optional<SetOutcome>> OutcomeOf(const Json& profile) {
     if (auto fault = variants_.Load({profile})) return base::Unexpected(*fault);
-    if (variants_.FaultOf(0) != nullptr) return Fare{"open", ""};
+    if (variants_.FaultOf(0) != nullptr) return SetOutcome{"open", ""};
     const auto bounds = variants_.FindBounds();
     if (!bounds) return base::Unexpected(bounds.error());
     std::vector<Question> questions;
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
-      if (!(*bounds)[network].none.empty()) return Fare{"infeasible", spec_.networks[network].name};
+      if (!(*bounds)[network].none.empty())
+        return SetOutcome{"infeasible", spec_.networks[network].name};
       questions.push_back({{network, 0}, spec_.metrics.front()});
     }
     const auto found = variants_.Ask(questions);
     if (!found) return base::Unexpected(found.error());
-    if (!*found) return std::optional<Fare>();
-    Fare fare{"sufficient", ""};
+    if (!*found) return std::optional<SetOutcome>();
+    SetOutcome fare{"sufficient", ""};
     for (size_t network = 0; network < spec_.networks.size(); ++network) {
       const Standing& standing = (**found)[network];
-      if (standing.IsInfeasible()) return Fare{"infeasible", spec_.networks[network].name};
+      if (standing.IsInfeasible()) return SetOutcome{"infeasible", spec_.networks[network].name};
       if (!standing.HasPlan()) fare = {"open", spec_.networks[network].name};
     }
     return std::optional(std::move(fare));

@@ -36,7 +36,7 @@ class Session {
   // memories keep their own capacities.
   //
   // Returns kFeasible with an allocation, kInfeasible, kUnknown if the budget or the stop ended the
-  // work, kUnsupported if the Problem contains a constraint that the engine cannot honour (the
+  // work, kUnsupported if the Problem contains a constraint that the engine does not support (the
   // reason names it), or kInvalid. Never throws.
   virtual Result Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                        const base::Stop& stop) = 0;

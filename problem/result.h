@@ -29,7 +29,7 @@ enum class Status : uint8_t {
   kInfeasible,   // proven impossible
   kUnknown,      // a limit was reached first
   kInvalid,      // the Problem contradicts itself
-  kUnsupported,  // a constraint that this engine cannot honour
+  kUnsupported,  // a constraint that this engine does not support
 };
 
 inline constexpr std::array<std::string_view, 6> kStatusWords = {

@@ -20,7 +20,7 @@ using plan::ActivityKind;
 
 // Viewers stay quick with some hundred thousand events.
 constexpr int64_t kMostSteps = 100'000;
-constexpr int64_t kTilesTold = 12;
+constexpr int64_t kTilesTraced = 12;
 constexpr int kSubgraphTrack = 0;  // engines and links follow
 
 constexpr std::array<std::string_view, 8> kCategories = {"compute", "load",   "store", "constants",
@@ -69,7 +69,7 @@ class TraceWriter {
       : plan_(plan), timeline_of_(timeline_of) {}
 
   std::string Write() {
-    const int64_t most = CountSteps(plan_) <= kMostSteps ? plan::kAllTiles : kTilesTold;
+    const int64_t most = CountSteps(plan_) <= kMostSteps ? plan::kAllTiles : kTilesTraced;
     NameTrack(kSubgraphTrack, "subgraphs");
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) AddSubgraph(i, most);
     return fmt::format(

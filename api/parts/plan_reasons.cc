@@ -13,7 +13,7 @@ namespace {
 
 // The time for all reasons, and that after a deadline that is over.
 constexpr std::chrono::milliseconds kReasons{1700};
-constexpr std::chrono::milliseconds kLateReasons{40};
+constexpr std::chrono::milliseconds kLateReasons{25};
 constexpr double kPartForCollision = 0.4;
 
 base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {
@@ -33,6 +33,7 @@ PlanReasons FindPlanReasons(const graph::Graph& network, const hw_profiles::Prof
   PlanReasons reasons;
   base::Stop end(ReasonsEnd(*options.stop), &signal);
   end.DropWork();
+  if (options.stop->EndsProcess()) end.EndProcess();
   const base::Stop first(end.Before(kPartForCollision), &end);
   if (result.obstacle && result.obstacle->problem) {
     reasons.collision = ExplainIfProven(*result.obstacle->problem, result.obstacle->capacity,

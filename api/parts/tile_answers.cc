@@ -2,6 +2,7 @@
 
 #include "tessera/api/parts/tile_answers.h"
 
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -110,7 +111,8 @@ api::answers::TileAnswer TileAnswers::Build(const TileSubject& subject,
   for (const search::tiling::PolicyStaircase& policy : found.policies) {
     for (const search::tiling::Corner& corner : policy.corners) {
       api::answers::CornerRow& row = answer.corners.emplace_back();
-      row.row = RowOf(found.tiles, corner.candidate, subject, &simulator);
+      row.row = RowOf(found.tiles, corner.candidate, subject,
+                      stop_.IsInterrupted() ? nullptr : &simulator);
       row.proven = corner.proven;
       for (const size_t larger : corner.beyond) {
         const auto [reason, fresh] = reasons.try_emplace(larger);
@@ -145,6 +147,13 @@ api::answers::ShapeAnswer TileAnswers::Build(const TileSubject& subject,
   return answer;
 }
 
+// After a deadline, cheap reasons are still of use; after an interrupt none is.
+bool TileAnswers::IsTooLate() const {
+  constexpr std::chrono::milliseconds kLateReasons{25};
+  const auto deadline = stop_.Deadline();
+  return stop_.IsInterrupted() || (deadline && base::Stop::Clock::now() > *deadline + kLateReasons);
+}
+
 std::string TileAnswers::ReasonOf(const search::tiling::IntervalTiles& tiles,
                                   size_t candidate) const {
   const search::tiling::CandidateAnswer& known = tiles.Known(candidate);
@@ -161,7 +170,7 @@ std::optional<api::answers::Collision> TileAnswers::Explain(
 std::optional<api::answers::Collision> TileAnswers::Explain(const problem::Problem& problem,
                                                             const problem::Ladder* ladder,
                                                             size_t candidate) const {
-  if (!explains_) return std::nullopt;
+  if (!explains_ || IsTooLate()) return std::nullopt;
   const problem::Bytes capacity = problem.memories[0].capacity;
   return api::answers::Collision{
       problem, capacity,

@@ -41,6 +41,7 @@ class TileAnswers {
                                   const search::tiling::IntervalTiles& tiles) const;
 
  private:
+  bool IsTooLate() const;
   std::string ReasonOf(const search::tiling::IntervalTiles& tiles, size_t candidate) const;
   std::optional<api::answers::Collision> Explain(const search::tiling::IntervalTiles& tiles,
                                                  size_t candidate) const;

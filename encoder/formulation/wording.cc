@@ -29,9 +29,7 @@ struct Sentence {
   const problem::Problem& problem;
   bool negated;
 
-  std::string operator()(const Auxiliary& /*helper*/) const {
-    return negated ? "not auxiliary" : "auxiliary";
-  }
+  std::string operator()(const Auxiliary&) const { return negated ? "not auxiliary" : "auxiliary"; }
   std::string operator()(const Threshold& threshold) const {
     return fmt::format("{} {} {}", wording.Of(threshold.quantity),
                        negated ? "<" : ">=", threshold.value * threshold.quantity.unit);

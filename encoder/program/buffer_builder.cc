@@ -117,6 +117,9 @@ void SubgraphDrafts::Move(BufferBuilder& draft, const TensorUse& use, Step step,
 void SubgraphDrafts::MoveAlive(BufferBuilder& draft, const TensorUse& use, Step lower, Step upper,
                                AccessKind kind) const {
   draft.Live(lower, upper);
+  std::vector<problem::Access>& accesses = draft.buffer.accesses;
+  const size_t all = accesses.size() + static_cast<size_t>(upper - lower);
+  if (all > accesses.capacity()) accesses.reserve(std::max(all, 2 * accesses.capacity()));
   for (Step step = lower; step < upper; ++step) Move(draft, use, step, kind);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
@@ -82,7 +83,8 @@ enum class TilesMade : uint8_t { kThatDiffer, kAll };
 
 // Returns one list of candidates for each distinct structure among the shapes. The structure is the
 // number of tiles as far as steps depend on it, the results in place, and the tensors whose rows
-// are cached. Shapes for which the policy makes no tiles (PolicyTiles) are omitted.
+// are cached. Shapes for which the policy makes no tiles (PolicyTiles) are omitted, and so are
+// shapes that were not reached before the stop.
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
     const Policy& policy, std::span<const graph::tiling::TileShape> shapes);
@@ -90,7 +92,7 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const std::vector<graph::Usage>& usages,
     const hw_profiles::Profile& profile, graph::Interval interval, const Policy& policy,
     std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut,
-    TilesMade made = TilesMade::kThatDiffer);
+    TilesMade made = TilesMade::kThatDiffer, const base::Stop* stop = nullptr);
 
 // The tiles of one interval under one policy. Graph and profile must outlive this object.
 class PolicyTiles {

@@ -52,6 +52,13 @@ std::shared_ptr<graph::tiling::TiledSubgraph> SharedTilings::Cut(
   return tiling;
 }
 
+void SharedTilings::Forget() {
+  for (auto& [key, tiling] : tilings_) {
+    if (tiling.use_count() == 1) FreeClasses(*tiling, stop_);
+  }
+  tilings_.clear();
+}
+
 bool GainsByKeeping(const TensorUse& use) {
   return use.residence == Residence::kLoaded || !use.makers.empty();
 }

@@ -74,6 +74,9 @@ class SharedTilings {
   SharedTilings(const graph::Graph& graph, graph::Interval interval,
                 const base::Stop* stop = nullptr)
       : stop_(stop), tiler_(graph, interval, stop) {}
+  SharedTilings(const SharedTilings&) = delete;
+  SharedTilings& operator=(const SharedTilings&) = delete;
+  ~SharedTilings() { Forget(); }
 
   // Returns nullptr if the stop came first, even for a cached tiling. `wants_classes` may exclude
   // classes that are not needed.
@@ -82,7 +85,7 @@ class SharedTilings {
       const graph::tiling::ClassTest& wants_classes = {});
 
   // Discards the cached tilings. Data that does not depend on the tile stays.
-  void Forget() { tilings_.clear(); }
+  void Forget();
 
  private:
   const base::Stop* stop_;

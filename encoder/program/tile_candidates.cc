@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/base/stop.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/program_template.h"
@@ -138,13 +139,16 @@ class CandidateBuilder {
  public:
   CandidateBuilder(const graph::Graph& graph, const hw_profiles::Profile& profile,
                    const std::vector<graph::Usage>& usages, PolicyTiles tiles, bool in_place,
-                   const TileCutter& cut)
+                   const TileCutter& cut, const base::Stop* stop)
       : graph_(graph),
         profile_(profile),
         usages_(usages),
         tiles_(std::move(tiles)),
         in_place_(in_place),
-        cut_(cut) {}
+        cut_(cut),
+        stop_(stop) {}
+
+  bool IsCutOff() const { return stop_ != nullptr && stop_->Requested(); }
 
   std::optional<base::Diagnostic> Add(const graph::tiling::TileShape& tile) {
     std::shared_ptr<graph::tiling::TiledSubgraph> tiling = tiles_.Cut(tile, cut_);
@@ -153,6 +157,7 @@ class CandidateBuilder {
     if (in_place_) MarkByChannel(graph_, profile_, *tiling, uses);
     const Structure alike = {LeastAlike(tiling->tiles, uses.dma), CachedOf(uses), uses.by_channel};
     const ProgramTemplate& program_template = ProgramTemplateFor(alike, uses);
+    if (IsCutOff()) return std::nullopt;
     base::Expected<std::vector<problem::Bytes>> sizes =
         SizesOf(graph_, profile_, program_template, {tiling.get(), 1});
     if (!sizes) return sizes.error();
@@ -174,6 +179,7 @@ class CandidateBuilder {
       for (size_t i = 0; i < buffers.size(); ++i)
         buffers[i].size = ladder.ladder.candidates.front().sizes[i];
     }
+    if (stop_ != nullptr) base::FreeUnlessAtEnd(std::move(program_templates_), *stop_);
     return std::move(ladders_);
   }
 
@@ -187,6 +193,7 @@ class CandidateBuilder {
       return std::tie(a.tiles, a.cached, a.by_channel) < std::tie(b.tiles, b.cached, b.by_channel);
     }
   };
+  using ProgramTemplates = std::map<Structure, ProgramTemplate>;
 
   static std::vector<int> CachedOf(const SubgraphUses& uses) {
     std::vector<int> cached;
@@ -198,11 +205,11 @@ class CandidateBuilder {
 
   // The uses must be marked accordingly.
   const ProgramTemplate& ProgramTemplateFor(const Structure& structure, const SubgraphUses& uses) {
-    const auto found = program_templates_.find(structure);
-    if (found != program_templates_.end()) return found->second;
+    const auto found = program_templates_->find(structure);
+    if (found != program_templates_->end()) return found->second;
     return program_templates_
-        .emplace(structure,
-                 BuildProgramTemplate(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
+        ->emplace(structure,
+                  BuildProgramTemplate(graph_, usages_, profile_, {uses}, {&structure.tiles, 1}))
         .first->second;
   }
 
@@ -226,7 +233,8 @@ class CandidateBuilder {
   PolicyTiles tiles_;
   bool in_place_;
   const TileCutter& cut_;
-  std::map<Structure, ProgramTemplate> program_templates_;
+  const base::Stop* stop_;
+  std::unique_ptr<ProgramTemplates> program_templates_ = std::make_unique<ProgramTemplates>();
   std::vector<SubgraphCandidates> ladders_;
   std::vector<Structure> structures_;  // parallel to ladders_
 };
@@ -249,14 +257,16 @@ base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
 base::Expected<std::vector<SubgraphCandidates>> BuildCandidates(
     const graph::Graph& graph, const std::vector<graph::Usage>& usages,
     const hw_profiles::Profile& profile, graph::Interval interval, const Policy& policy,
-    std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut, TilesMade made) {
+    std::span<const graph::tiling::TileShape> shapes, const TileCutter& cut, TilesMade made,
+    const base::Stop* stop) {
   base::Expected<PolicyTiles> tiles =
       PolicyTiles::Make(graph, usages, profile, interval, policy, made);
   if (!tiles) return base::Unexpected(tiles.error());
-  CandidateBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut);
+  CandidateBuilder builder(graph, profile, usages, *std::move(tiles), policy.in_place, cut, stop);
   if (std::optional<base::Diagnostic> fault = CheckWellFormed(graph, interval, shapes))
     return base::Unexpected(*fault);
   for (const graph::tiling::TileShape& tile : Sort(shapes)) {
+    if (builder.IsCutOff()) break;
     if (std::optional<base::Diagnostic> fault = builder.Add(tile)) return base::Unexpected(*fault);
   }
   return builder.Finish();

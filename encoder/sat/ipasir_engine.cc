@@ -33,7 +33,7 @@ struct Watch {
 void IpasirSolver::Release::operator()(void* solver) const { ipasir_release(solver); }
 
 IpasirSolver::IpasirSolver(int64_t limit) : formulation::ClauseSink(limit), solver_(ipasir_init()) {
-  variables_ = greatest_told_ = formulation::kTrue.Variable();
+  variables_ = greatest_reported_ = formulation::kTrue.Variable();
   ipasir_add(solver_.get(), formulation::kTrue.Dimacs());
   ipasir_add(solver_.get(), 0);
 }
@@ -41,7 +41,7 @@ IpasirSolver::IpasirSolver(int64_t limit) : formulation::ClauseSink(limit), solv
 void IpasirSolver::Store(std::span<const formulation::Literal> clause) {
   satisfied_ = false;
   for (const formulation::Literal literal : clause) {
-    greatest_told_ = std::max(greatest_told_, literal.Variable());
+    greatest_reported_ = std::max(greatest_reported_, literal.Variable());
     ipasir_add(solver_.get(), literal.Dimacs());
   }
   ipasir_add(solver_.get(), 0);
@@ -52,7 +52,7 @@ formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> a
   if (budget.units <= 0)
     return {formulation::Satisfiability::kUnknown, "the budget of conflicts is spent", 0};
   for (const formulation::Literal literal : assumptions) {
-    greatest_told_ = std::max(greatest_told_, literal.Variable());
+    greatest_reported_ = std::max(greatest_reported_, literal.Variable());
     ipasir_assume(solver_.get(), literal.Dimacs());
   }
   Watch watch{stop, budget.units};
@@ -71,7 +71,7 @@ formulation::Answer IpasirSolver::Decide(std::span<const formulation::Literal> a
 }
 
 bool IpasirSolver::IsTrue(formulation::Literal literal) const {
-  if (!satisfied_ || literal.Variable() > greatest_told_) return false;
+  if (!satisfied_ || literal.Variable() > greatest_reported_) return false;
   const bool variable_holds = ipasir_val(solver_.get(), literal.Variable()) == literal.Variable();
   return variable_holds != literal.Negative();
 }

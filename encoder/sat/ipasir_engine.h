@@ -61,7 +61,7 @@ class IpasirSolver : public formulation::ClauseSink, public formulation::Model {
   std::unique_ptr<void, Release> solver_;
   bool satisfied_ = false;
   int32_t variables_ = 0;
-  int32_t greatest_told_ = 0;  // the greatest variable that the library has seen
+  int32_t greatest_reported_ = 0;  // the greatest variable that the library has seen
 };
 
 struct IpasirOptions {

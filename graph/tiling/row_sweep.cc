@@ -215,7 +215,7 @@ class Sweep {
         };
         if (!across_batch_ && std::any_of(outer.begin(), outer.end(), has_images)) return false;
         if (tiles_.lack_of[part] != tiles_.lack_of[*first] &&
-            !AgreeBeside(slot, here, strip.regions[tiles_.lack_of[*first]]))
+            !AgreeElsewhere(slot, here, strip.regions[tiles_.lack_of[*first]]))
           return false;
       }
     }
@@ -223,8 +223,8 @@ class Sweep {
   }
 
   // Whether the regions agree along the axes that do not depend on rows.
-  bool AgreeBeside(size_t slot, const std::vector<ops::Extent>& a,
-                   const std::vector<ops::Extent>& b) const {
+  bool AgreeElsewhere(size_t slot, const std::vector<ops::Extent>& a,
+                      const std::vector<ops::Extent>& b) const {
     const std::vector<size_t>& along = slots_[slot].along;
     for (size_t axis = 0; axis < propagation_.ShapeOf(slot).size(); ++axis) {
       const size_t at = propagation_.Begin(slot) + axis;

@@ -74,4 +74,18 @@ bool ForEachTile(const Graph& graph, Interval interval, const TileShape& tile,
   return true;
 }
 
+std::vector<ops::Box> RegionsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
+  const Propagation propagation(graph, interval);
+  std::vector<ops::Extent> regions(propagation.Size());
+  propagation.Run(tile, regions);
+  std::vector<ops::Box> boxes;
+  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
+    const auto at = [&](size_t i) {
+      return regions.begin() + static_cast<std::ptrdiff_t>(propagation.Begin(i));
+    };
+    boxes.emplace_back(at(slot), at(slot + 1));
+  }
+  return boxes;
+}
+
 }  // namespace tessera::graph::tiling

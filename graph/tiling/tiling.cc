@@ -265,8 +265,7 @@ TiledSubgraph TileCounter::Count(const ClassTest& wants_classes) {
     subgraph.largest.push_back(LargestOf(slot));
   if (!wants_classes || wants_classes(subgraph)) AddClasses(subgraph);
   if (!work_.IsCutOff()) return subgraph;
-  // A million classes take long to free.
-  base::FreeUnlessAtEnd(std::make_unique<TiledSubgraph>(std::move(subgraph)), *stop_);
+  FreeClasses(subgraph, stop_);
   return {};
 }
 
@@ -281,11 +280,13 @@ Extents TileCounter::LargestOf(size_t slot) const {
   return largest;
 }
 
-// Products of the groups' classes, numbered in order of their first tile.
+// Products of the groups' classes, numbered in order of their first tile. They are counted before
+// they are built, because a list of a million classes takes long to move when it grows.
 void TileCounter::AddClasses(TiledSubgraph& subgraph) {
   size_t products = 1;
   for (const auto& group : groups_) products *= group->classes.size();
   std::vector<int> number_of(products, -1);  // mixed radix: one digit for the class of each group
+  std::vector<size_t> product_of;            // by number
   std::vector<int> choice(groups_.size(), 0);
   std::vector<int64_t> position(output_.size(), 0);
   subgraph.class_of.reserve(static_cast<size_t>(subgraph.tiles));
@@ -296,14 +297,35 @@ void TileCounter::AddClasses(TiledSubgraph& subgraph) {
       product = product * groups_[g]->classes.size() + static_cast<size_t>(choice[g]);
     }
     if (number_of[product] < 0) {
-      number_of[product] = static_cast<int>(subgraph.classes.size());
-      subgraph.classes.push_back(Combine(choice));
+      number_of[product] = static_cast<int>(product_of.size());
+      product_of.push_back(product);
     }
     subgraph.class_of.push_back(number_of[product]);
   } while (Continues() && Advance(position, positions_, cut_));
+  subgraph.classes.reserve(product_of.size());
+  for (size_t product : product_of) {
+    if (!Continues()) return;
+    for (size_t g = groups_.size(); g-- > 0; product /= groups_[g]->classes.size())
+      choice[g] = static_cast<int>(product % groups_[g]->classes.size());
+    subgraph.classes.push_back(Combine(choice));
+  }
 }
 
 }  // namespace
+
+void FreeClasses(TiledSubgraph& tiling, const base::Stop* stop) {
+  constexpr std::ptrdiff_t kTogether = 4'096;
+  std::vector<TileClass>& classes = tiling.classes;
+  while (stop != nullptr && !classes.empty()) {
+    if (stop->HasEndedProcess()) {
+      base::LeaveReachable(std::make_unique<std::vector<TileClass>>(std::move(classes)).release());
+      break;
+    }
+    classes.erase(classes.end() - std::min(kTogether, std::ssize(classes)), classes.end());
+  }
+  classes = {};
+  tiling.class_of = std::vector<int>();
+}
 
 void AddMacs(const Graph& graph, Interval interval, const Propagation& propagation,
              TileClass& tiles) {
@@ -369,20 +391,6 @@ TiledSubgraph Tiler::CutKeepingRows(const TileShape& tile, bool across_batch,
 
 TiledSubgraph Tile(const Graph& graph, Interval interval, const TileShape& tile) {
   return Tiler(graph, interval).Cut(tile);
-}
-
-std::vector<ops::Box> RegionsOfTile(const Graph& graph, Interval interval, const ops::Box& tile) {
-  const Propagation propagation(graph, interval);
-  std::vector<ops::Extent> regions(propagation.Size());
-  propagation.Run(tile, regions);
-  std::vector<ops::Box> boxes;
-  for (size_t slot = 0; slot < propagation.Tensors().size(); ++slot) {
-    const auto at = [&](size_t i) {
-      return regions.begin() + static_cast<std::ptrdiff_t>(propagation.Begin(i));
-    };
-    boxes.emplace_back(at(slot), at(slot + 1));
-  }
-  return boxes;
 }
 
 }  // namespace tessera::graph::tiling

@@ -143,6 +143,10 @@ struct TiledSubgraph {
   std::vector<RowCounts> rows;  // parallel to `tensors` if rows are kept; otherwise empty
 };
 
+// Frees the classes and their order in the tiles. A million classes take long to free; if the
+// process ends meanwhile (Stop::EndProcess), the rest is left. The stop may be nullptr.
+void FreeClasses(TiledSubgraph& tiling, const base::Stop* stop);
+
 // Whether the classes of a tiling are needed, given all its other fields.
 using ClassTest = std::function<bool(const TiledSubgraph&)>;
 

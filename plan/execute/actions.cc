@@ -199,7 +199,7 @@ Compute Actions::Run(int op, const RunIndex& run, problem::Step step) {
   for (const int tensor : facts.outputs) {
     Result result{MadeIn(run.tile, tensor),
                   places_.OfTile(tensor, run.phase, TileAt(run.tile), writes), false};
-    result.fills = run.round == 0 && BeginsAnew(result, run.tile);
+    result.fills = run.round == 0 && StartsNewBuffer(result, run.tile);
     if (run.rounds > 1 && !here_.SlicesOfK()) {
       const Range channels = ChannelsOf(op, facts.weights.front(), run);
       Range& made = result.box[FiltersOf(op).result];
@@ -241,7 +241,7 @@ void Actions::AddUp(int op, const Intent& reads, const Intent& writes, Compute& 
     compute.operands.push_back(
         {Operand::Kind::kPartialSums, 0, places_.OfPartialSums(op, run.phase, result.box, reads)});
   if (run.round + 1 == run.rounds) {
-    result.fills = BeginsAnew(result, run.tile);
+    result.fills = StartsNewBuffer(result, run.tile);
   } else {
     result.place = places_.OfPartialSums(op, run.phase, result.box, writes);
     result.fills = run.round == 0;
@@ -278,7 +278,7 @@ bool Actions::WorksByChannel(const Compute& compute) const {
 
 // Whether the result fills a tile buffer, which is no rolling buffer and into which no rows were
 // restored from a line buffer.
-bool Actions::BeginsAnew(const Result& result, int64_t tile) {
+bool Actions::StartsNewBuffer(const Result& result, int64_t tile) {
   const int tensor = result.place.content;
   if (result.place.where != Where::kTileMemory || places_.IsWhole(tensor)) return false;
   if (here_.Caches(tensor, hw_profiles::HaloStorage::kRollingBuffer)) return false;

@@ -64,7 +64,7 @@ class Actions {
   void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void AddUp(int op, const Intent& reads, const Intent& writes, Compute& compute);
   bool WorksByChannel(const Compute& compute) const;
-  bool BeginsAnew(const Result& result, int64_t tile);
+  bool StartsNewBuffer(const Result& result, int64_t tile);
   void LeavePadsThatAreThere(Result& result);
 
   const Plan& plan_;

@@ -207,7 +207,7 @@ class Reader {
                         fmt::format("within [0, {})", lowered_.loops[i].trips));
     }
     if (tiles.trips.size() != lowered_.loops.size()) return 0;
-    CheckTold(object, tiles);
+    CheckReported(object, tiles);
     for (const JsonValue& work : object.Items("work")) tiles.work.push_back(ReadWork(work, false));
     const int64_t count = CountOf(tiles);
     lowered_.classes.push_back(std::move(tiles));
@@ -215,7 +215,7 @@ class Reader {
   }
 
   // Checks the entries that follow from the trips.
-  void CheckTold(JsonObject& object, const TileClass& tiles) const {
+  void CheckReported(JsonObject& object, const TileClass& tiles) const {
     const JsonValue name = object.Required("name");
     if (name && name.String() != NameOf(tiles, lowered_.loops))
       name.Refuse("these trips have another name", NameOf(tiles, lowered_.loops));

@@ -59,11 +59,11 @@ void Performer::Compute(const graph::Operator& op,
   for (const ResolvedRegion& resolved : resolved_regions) {
     BeginOperand();
     if (!resolved.Writes()) ReadOperand(op, resolved, made);
-    TellTroubles();
+    ReportTroubles();
   }
   for (const ResolvedRegion& resolved : resolved_regions) {
     if (resolved.Writes() && resolved.operand->part != Part::kScratch) WriteResult(op, resolved);
-    TellTroubles();
+    ReportTroubles();
   }
   for (const ResolvedRegion& resolved : resolved_regions) {
     if (resolved.operand->part == Part::kScratch) CheckScratch(resolved);
@@ -75,14 +75,14 @@ void Performer::UseScratch(const ResolvedRegion& scratch) {
   const TaggedMemories::Cells cells = {scratch.base, 1, scratch_cells_};
   WriteCells(scratch, cells, Contents::TagOf(scratch.content, 0), 0);
   NoteBanks(scratch, cells, read_banks_);
-  TellTroubles();
+  ReportTroubles();
 }
 
 void Performer::CheckScratch(const ResolvedRegion& scratch) {
   const Tag tag = Contents::TagOf(scratch.content, 0);
   for (int64_t i = 0; i < scratch_cells_; ++i) {
     if (memories_.TagAt(scratch.operand->memory, scratch.base + i) != tag)
-      TellOnce(FindingKind::kOverwritten, "its result lies in its own scratch");
+      ReportOnce(FindingKind::kOverwritten, "its result lies in its own scratch");
   }
 }
 
@@ -106,8 +106,8 @@ void Performer::CheckAllGiven(const graph::Operator& op,
                  resolved.content == content;
         });
     if (!given)
-      TellOnce(FindingKind::kMalformed,
-               fmt::format("needs {}, which it is not given", contents_.NameOf(content)));
+      ReportOnce(FindingKind::kMalformed,
+                 fmt::format("needs {}, which it is not given", contents_.NameOf(content)));
   };
   for (size_t i = 0; i < op.inputs.size(); ++i) check(Part::kInput, i, op.inputs[i]);
   for (size_t i = 0; i < op.weights.size(); ++i) {
@@ -123,10 +123,10 @@ void Performer::CheckAllGiven(const graph::Operator& op,
         [part](const ResolvedRegion& resolved) { return resolved.operand->part == part; });
   };
   if (has(Part::kAddend) != (round_->number > 0))
-    TellOnce(FindingKind::kMalformed, "does not add to the sums of the round before");
+    ReportOnce(FindingKind::kMalformed, "does not add to the sums of the round before");
   if (has(Part::kPartialSums) == round_->last || has(Part::kOutput) != round_->last)
-    TellOnce(FindingKind::kMalformed,
-             "does not leave sums until the last round, and the result then");
+    ReportOnce(FindingKind::kMalformed,
+               "does not leave sums until the last round, and the result then");
 }
 
 // The region may extend beyond the elements that are read only where stored pads lie next to it.
@@ -144,9 +144,9 @@ void Performer::CheckOperand(const graph::Operator& op, const ResolvedRegion& re
     if ((above || given[axis].begin == hull[axis].begin) &&
         (below || given[axis].end == hull[axis].end))
       continue;
-    return TellOnce(FindingKind::kMalformed,
-                    fmt::format("has a region of {} that is not what it reads",
-                                contents_.NameOf(resolved.content)));
+    return ReportOnce(FindingKind::kMalformed,
+                      fmt::format("has a region of {} that is not what it reads",
+                                  contents_.NameOf(resolved.content)));
   }
   if (resolved.operand->part == Part::kInput) CheckPads(op, resolved, reads);
 }
@@ -160,15 +160,15 @@ void Performer::CheckPads(const graph::Operator& op, const ResolvedRegion& resol
     const int64_t high = std::max<int64_t>(0, reads.axes[axis].back() + 1 - resolved.shape[axis]);
     if (low != (none ? 0 : resolved.region.pad_low[axis]) ||
         high != (none ? 0 : resolved.region.pad_high[axis]))
-      return TellOnce(FindingKind::kMalformed, fmt::format("has other pads of {} than it reads",
-                                                           contents_.NameOf(resolved.content)));
+      return ReportOnce(FindingKind::kMalformed, fmt::format("has other pads of {} than it reads",
+                                                             contents_.NameOf(resolved.content)));
     any = any || low + high > 0;
   }
   const bool stored = base::TraitsOf(op.kind).slides && !plan_.profile.tiling.implicit_padding &&
                       resolved.operand->memory == plan_.profile.tile_memory;
   if (any && stored != resolved.operand->stored_pads)
-    TellOnce(FindingKind::kMalformed, fmt::format("looks for pads of {} in the wrong place",
-                                                  contents_.NameOf(resolved.content)));
+    ReportOnce(FindingKind::kMalformed, fmt::format("looks for pads of {} in the wrong place",
+                                                    contents_.NameOf(resolved.content)));
 }
 
 void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& resolved,
@@ -182,12 +182,13 @@ void Performer::ReadOperand(const graph::Operator& op, const ResolvedRegion& res
   if (position >= list.size() || list[position] != resolved.operand->tensor ||
       is_table != resolved.operand->table || resolved.operand->part == Part::kFrom ||
       (resolved.operand->part == Part::kAddend && !addend))
-    return TellOnce(FindingKind::kMalformed,
-                    fmt::format("has no operand {}", contents_.NameOf(resolved.content)));
+    return ReportOnce(FindingKind::kMalformed,
+                      fmt::format("has no operand {}", contents_.NameOf(resolved.content)));
   const ElementSet reads = ReadsOf(op, resolved.operand->part, position, made);
   if (IsEmpty(HullOf(reads, resolved.shape)))
-    return TellOnce(FindingKind::kMalformed, fmt::format("has a region of {} and reads none of it",
-                                                         contents_.NameOf(resolved.content)));
+    return ReportOnce(
+        FindingKind::kMalformed,
+        fmt::format("has a region of {} and reads none of it", contents_.NameOf(resolved.content)));
   CheckOperand(op, resolved, reads);
   if (reported_) return;
   const auto read = [&](const Series& series) {
@@ -260,8 +261,8 @@ void Performer::WriteResult(const graph::Operator& op, const ResolvedRegion& res
   const bool sums = resolved.operand->part == Part::kPartialSums && round_ && !round_->last;
   if ((resolved.operand->part != Part::kOutput && !sums) || position >= op.outputs.size() ||
       op.outputs[position] != resolved.operand->tensor)
-    return TellOnce(FindingKind::kMalformed,
-                    fmt::format("has no result {}", contents_.NameOf(resolved.content)));
+    return ReportOnce(FindingKind::kMalformed,
+                      fmt::format("has no result {}", contents_.NameOf(resolved.content)));
   Walk walk = resolved.Elements();
   const std::vector<size_t> nesting = resolved.Nesting(walk);
   walk = Nested(std::move(walk), nesting);
@@ -286,7 +287,7 @@ void Performer::CheckInPlace(const graph::Operator& op, const ResolvedRegion& re
                              const Walk& walk) {
   const int memory = result.operand->memory;
   const auto refuse = [&](int64_t cell) {
-    TellOnce(
+    ReportOnce(
         FindingKind::kInPlace,
         fmt::format("overwrites its own operand {} at address {}, which it may still have to read",
                     contents_.Describe(memories_.TagAt(memory, cell)),

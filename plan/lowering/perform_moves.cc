@@ -44,15 +44,15 @@ void Performer::Perform(const Job& job, const Run& run, int phase) {
   for (size_t i = 0; i < run.regions.size(); ++i) {
     ResolvedRegion& resolved = resolved_regions[i];
     const Opener::Fault fault = opener_.Open(job, run, i, phase, resolved);
-    if (!fault.text.empty()) return TellOnce(fault.kind, fault.text);
+    if (!fault.text.empty()) return ReportOnce(fault.kind, fault.text);
     if (resolved.buffer.end > 0 && rules_.IsReserved(resolved.buffer.begin, resolved.buffer.end))
-      return TellOnce(FindingKind::kOutside, fmt::format("finds {} in a reserved range",
-                                                         contents_.NameOf(resolved.content)));
+      return ReportOnce(FindingKind::kOutside, fmt::format("finds {} in a reserved range",
+                                                           contents_.NameOf(resolved.content)));
   }
   const std::string engine = EngineFor(job, resolved_regions);
   if (engine != job.on)
-    return TellOnce(FindingKind::kMalformed,
-                    fmt::format("runs on '{}' where the profile has '{}'", job.on, engine));
+    return ReportOnce(FindingKind::kMalformed,
+                      fmt::format("runs on '{}' where the profile has '{}'", job.on, engine));
   if (job.does == Does::kCompute) {
     round_ = SplitKRoundOf(job, run);
     Compute(plan_.network.operators[static_cast<size_t>(job.op)], resolved_regions);
@@ -77,7 +77,7 @@ std::string Performer::EngineFor(const Job& job,
 
 void Performer::Move(const Job& job, const std::vector<ResolvedRegion>& resolved_regions) {
   const auto refuse = [this] {
-    TellOnce(FindingKind::kMalformed, "does not say from where to where it moves");
+    ReportOnce(FindingKind::kMalformed, "does not say from where to where it moves");
   };
   if (resolved_regions.size() % 2 != 0) return refuse();
   for (size_t i = 1; i < resolved_regions.size(); i += 2) {
@@ -92,7 +92,7 @@ void Performer::Move(const Job& job, const std::vector<ResolvedRegion>& resolved
     BeginAnew(to);
     MoveBox(from, to);
     WritePads(to);
-    TellTroubles();
+    ReportTroubles();
   }
 }
 
@@ -100,8 +100,9 @@ void Performer::CheckMemories(const Job& job, const ResolvedRegion& resolved) {
   const bool at_home = (job.does == Does::kLoad && resolved.operand->part == Part::kFrom) ||
                        (job.does == Does::kStore && resolved.operand->part == Part::kTo);
   if (IsInTileMemory(resolved) == at_home)
-    TellOnce(FindingKind::kForbidden, fmt::format("moves {} between memories that it does not join",
-                                                  contents_.NameOf(resolved.content)));
+    ReportOnce(FindingKind::kForbidden,
+               fmt::format("moves {} between memories that it does not join",
+                           contents_.NameOf(resolved.content)));
 }
 
 // Within one memory, rows move one by one from the top, because source and destination may be in
@@ -131,7 +132,7 @@ void Performer::BeginAnew(const ResolvedRegion& resolved) {
   if (!resolved.region.fills) return;
   const problem::AddressRange& buffer = resolved.buffer;
   if (buffer.end == 0)
-    return TellOnce(FindingKind::kMalformed, "begins a buffer anew and names none");
+    return ReportOnce(FindingKind::kMalformed, "begins a buffer anew and names none");
   WriteCells(resolved, {buffer.begin, 1, buffer.end - buffer.begin},
              Contents::TagOf(contents_.Spoiled(), 0), 0);
 }
@@ -253,11 +254,11 @@ void Performer::BeginOperand() {
   contents_trouble_ = order_trouble_ = outside_trouble_ = {};
 }
 
-void Performer::TellOnce(FindingKind kind, const std::string& fault) {
+void Performer::ReportOnce(FindingKind kind, const std::string& fault) {
   if (!std::exchange(reported_, true)) listener_.ReportFault(kind, fault);
 }
 
-void Performer::TellTroubles() {
+void Performer::ReportTroubles() {
   for (const Trouble* trouble : {&outside_trouble_, &order_trouble_, &contents_trouble_}) {
     if (trouble->cells == 0) continue;
     std::string text = Text(*trouble);

@@ -257,9 +257,9 @@ class Performer {
   FindingKind Diagnose(execute::Tag wanted, execute::Tag found) const;
 
   void BeginOperand();
-  void TellTroubles();
+  void ReportTroubles();
   std::string Text(const Trouble& contents) const;
-  void TellOnce(FindingKind kind, const std::string& fault);
+  void ReportOnce(FindingKind kind, const std::string& fault);
 
   const Plan& plan_;
   const execute::Contents& contents_;

@@ -122,7 +122,7 @@ int CountInside(std::span<const int> order, graph::Interval interval, graph::Int
 int LengthOf(graph::Interval interval) { return interval.last - interval.first + 1; }
 
 // Whether some operator outside the interval also uses the tensor.
-bool PassesBorder(const Users& users, graph::Interval interval) {
+bool CrossesBoundary(const Users& users, graph::Interval interval) {
   const auto outside = [&](int op) { return !Contains(interval, op); };
   return std::any_of(users.makers.begin(), users.makers.end(), outside) ||
          std::any_of(users.readers.begin(), users.readers.end(), outside);
@@ -144,7 +144,7 @@ bool Allows(const PlanConstraint& constraint, std::span<const int> order,
     case PlanConstraintKind::kKeep: {
       const Users& who = users[static_cast<size_t>(constraint.tensor)];
       const bool touches = AnyInside(who.makers, interval) || AnyInside(who.readers, interval);
-      return !touches || is_kept || !PassesBorder(who, interval);
+      return !touches || is_kept || !CrossesBoundary(who, interval);
     }
     case PlanConstraintKind::kSpill:
       return !is_kept;

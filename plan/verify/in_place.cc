@@ -119,7 +119,7 @@ class PairSearch {
     for (const int op : able) {
       const int operand = At(op).inputs.front();
       const int result = At(op).outputs.front();
-      if (IsForNobody(result) || IsCached(result) || IsCached(operand) || HasPads(operand) ||
+      if (HasNoReader(result) || IsCached(result) || IsCached(operand) || HasPads(operand) ||
           HasPads(result))
         continue;
       if (MoveInAll(PairsOf(op, operand, result, /*of_one_size=*/false))) found.insert(op);
@@ -161,7 +161,7 @@ class PairSearch {
 
   void Search(int op) {
     const int result = At(op).outputs.front();
-    if (IsForNobody(result) || IsCached(result)) return;
+    if (HasNoReader(result) || IsCached(result)) return;
     for (const int operand : At(op).inputs) {
       if (IsCached(operand)) continue;
       if (!IsNamed(op) && !AllowsInPlace(op, operand)) continue;
@@ -240,7 +240,7 @@ class PairSearch {
 
   // A result that is dropped immediately is never alive together with later readers of the operand,
   // but it would still destroy the data that they read.
-  bool IsForNobody(int result) const {
+  bool HasNoReader(int result) const {
     const graph::Tensor& tensor = TensorAt(result);
     return users_[static_cast<size_t>(result)].readers.empty() && !tensor.network_output &&
            !tensor.state;

@@ -18,7 +18,7 @@
 //
 // A buffer with such gaps becomes a composite (docs/problem-format.md): a buffer for each chunk of
 // bytes with equal lives, and kColocate relations from the first to the others. So every engine
-// that supports composites honours windows, and the others refuse them.
+// that supports composites supports windows, and the others refuse them.
 namespace tessera::problem::files {
 
 struct WindowedGap {

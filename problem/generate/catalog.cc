@@ -102,7 +102,7 @@ Diagnostic IllFormed(const Diagnostic& fault) {
                  "smaller numbers, such as a smaller capacity");
 }
 
-std::optional<Diagnostic> FindFault(const CatalogEntry& entry, const Request& request) {
+std::optional<Diagnostic> CheckRequest(const CatalogEntry& entry, const Request& request) {
   const std::vector<Parameter>& taken = entry.traits.parameters;
   for (size_t i = 0; i < kParameters; ++i) {
     const std::optional<int64_t>& value = request.parameters[i];
@@ -169,7 +169,7 @@ Expected<Problem> Generate(const Request& request) {
                               "one of " + base::Join(names),
                               base::DidYouMean(request.family, names)));
   }
-  if (auto fault = FindFault(*entry, request)) return Unexpected(*std::move(fault));
+  if (auto fault = CheckRequest(*entry, request)) return Unexpected(*std::move(fault));
   Problem problem = entry->make(request);
   std::vector<Bytes> solution;
   if (request.fixed_ppm > 0 || request.separated > 0) {

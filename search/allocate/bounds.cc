@@ -11,8 +11,8 @@
 #include "tessera/search/allocate/composites.h"
 #include "tessera/search/allocate/contraction.h"
 #include "tessera/search/allocate/engine_session.h"
+#include "tessera/search/allocate/needed_addresses.h"
 #include "tessera/search/allocate/occupancy.h"
-#include "tessera/search/allocate/reach.h"
 #include "tessera/search/allocate/separated_stacks.h"
 
 // The load bound, computed by a sweep over the maximal sections.

@@ -68,8 +68,8 @@ problem::Problem WithHints(problem::Problem problem, const problem::Allocation& 
 
 // Returns the fault of an engine's answer about a Problem with a known placement, or nullopt. A
 // fault is an error of the program.
-std::optional<base::Diagnostic> FindFault(const problem::Problem& problem, problem::Bytes capacity,
-                                          const Result& found) {
+std::optional<base::Diagnostic> CheckAgainstKnown(const problem::Problem& problem,
+                                                  problem::Bytes capacity, const Result& found) {
   base::Diagnostic fault;
   if (found.status == Status::kInfeasible) {
     fault.message = found.engine + " calls a problem infeasible of which a placement is known";
@@ -99,7 +99,7 @@ base::Expected<Result> FindCheapest(const problem::Problem& problem, Result plac
       Result found = engine->Open(hinted, nullptr)->Minimise(0, capacity, budget, share);
       if (found.status == Status::kUnsupported) continue;
       asked = true;
-      if (auto fault = FindFault(problem, capacity, found)) return base::Unexpected(*fault);
+      if (auto fault = CheckAgainstKnown(problem, capacity, found)) return base::Unexpected(*fault);
       Take(placed, std::move(found));
       if (refutes) break;
     }

@@ -10,8 +10,8 @@
 #include "tessera/problem/structure.h"
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/contraction.h"
+#include "tessera/search/allocate/needed_addresses.h"
 #include "tessera/search/allocate/occupancy.h"
-#include "tessera/search/allocate/reach.h"
 
 namespace tessera::search::allocate {
 
@@ -121,7 +121,7 @@ bool SizedSession::OpenCandidate(size_t candidate, const base::Stop& stop, Resul
   result.engine = engine_;
   if (const auto unsupported = FindUnsupported(problem_, banks_, distances_)) {
     result.status = Status::kUnsupported;
-    result.reason = "the " + engine_ + " engine does not honour " + *unsupported;
+    result.reason = "the " + engine_ + " engine does not support " + *unsupported;
     return false;
   }
   if (ladder_ != nullptr && candidate >= ladder_->candidates.size()) {

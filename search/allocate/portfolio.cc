@@ -18,9 +18,9 @@
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/lanes.h"
+#include "tessera/search/allocate/needed_addresses.h"
 #include "tessera/search/allocate/occupancy.h"
 #include "tessera/search/allocate/peak_search.h"
-#include "tessera/search/allocate/reach.h"
 #include "tessera/search/allocate/run_log.h"
 
 // Lanes work in parallel and synchronise after every round:

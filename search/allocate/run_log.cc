@@ -25,7 +25,7 @@ void RunLog::Add(const EngineRun& run, problem::Bytes bound) {
   } else if (run.status == Status::kInfeasible) {
     line += ": nothing fits into " + std::to_string(run.capacity);
   } else if (run.status == Status::kUnsupported) {
-    line += ": cannot honour the problem";
+    line += ": does not support the problem";
   } else {
     line += ": no answer yet for " + std::to_string(run.capacity);
   }

@@ -39,13 +39,6 @@ constexpr int kFills = 60;              // without gain, for fewer items, before
 constexpr int kFillsWithoutGain = 400;  // at the end
 constexpr size_t kManyItems = 4'000;    // above that, no proof by engines is tried
 
-Choice Without(Status status, std::string reason) {
-  Choice choice;
-  choice.status = status;
-  choice.reason = std::move(reason);
-  return choice;
-}
-
 class Chooser {
  public:
   Chooser(const Problem& problem, std::span<const Engine* const> engines,
@@ -347,7 +340,7 @@ class Chooser {
     const bool is_empty =
         std::find(choice_.chosen.begin(), choice_.chosen.end(), true) == choice_.chosen.end();
     if (!is_closed && is_empty && !refusal_.empty() && !stop_.Requested()) {
-      Choice none = Without(Status::kUnsupported, std::move(refusal_));
+      Choice none{.status = Status::kUnsupported, .reason = std::move(refusal_)};
       none.bound = choice_.bound;
       return none;
     }
@@ -393,11 +386,12 @@ base::Expected<Choice> Choose(const Problem& problem, std::span<const Engine* co
     auto fault = problem::CheckWellFormed(problem);
     if (!fault && options.fallbacks != nullptr)
       fault = problem::CheckWellFormed(problem, *options.fallbacks);
-    if (fault) return Without(Status::kInvalid, fault->pointer + ": " + fault->message);
+    if (fault)
+      return Choice{.status = Status::kInvalid, .reason = fault->pointer + ": " + fault->message};
     return Chooser(problem, engines, options).Run();
   } catch (const std::bad_alloc&) {
     if (options.stop != nullptr) options.stop->NoteFailedAllocation();
-    return Without(Status::kUnknown, "memory is exhausted");
+    return Choice{.status = Status::kUnknown, .reason = "memory is exhausted"};
   }
 }
 

@@ -32,14 +32,14 @@ struct ChooseOptions {
 
 struct Choice {
   problem::Status status = problem::Status::kUnknown;
-  std::vector<bool> chosen;                  // by buffer, if there is a placement
-  std::vector<bool> stands_in;               // by buffer: its fallback is placed
-  std::vector<problem::Bytes> offsets;       // by buffer: of the buffer or of its fallback
-  std::vector<problem::ModeSchedule> modes;  // as in an Allocation
-  int64_t value = 0;                         // of the chosen buffers and the placed fallbacks
-  int64_t bound = 0;                         // no choice that fits is worth more
-  std::string engine;                        // the one that placed the chosen buffers
-  std::string reason;
+  std::vector<bool> chosen = {};                  // by buffer, if there is a placement
+  std::vector<bool> stands_in = {};               // by buffer: its fallback is placed
+  std::vector<problem::Bytes> offsets = {};       // by buffer: of the buffer or of its fallback
+  std::vector<problem::ModeSchedule> modes = {};  // as in an Allocation
+  int64_t value = 0;                              // of the chosen buffers and the placed fallbacks
+  int64_t bound = 0;                              // no choice that fits is worth more
+  std::string engine = {};                        // the one that placed the chosen buffers
+  std::string reason = {};
 };
 
 // Returns the buffers of greatest value that fit together, and their placement. Buffers without a

@@ -99,7 +99,7 @@ bool Dominates(const Cost& a, const Cost& b) {
   return IsLess(a.score, b.score) || CompareTies(a, b) <= 0;
 }
 
-std::optional<base::Diagnostic> FindFault(const plan::Objective& objective) {
+std::optional<base::Diagnostic> CheckObjective(const plan::Objective& objective) {
   if (auto fault = CheckWellFormed(objective.weights, "weights")) return fault;
   if (auto fault = CheckWellFormed(objective.limits, "limits")) return fault;
   std::vector<std::string_view> ratios;
@@ -125,7 +125,7 @@ std::optional<base::Diagnostic> FindFault(const plan::Objective& objective) {
 
 base::Expected<Scale> Scale::Make(const plan::Objective& objective,
                                   const plan::Metrics& lower_bounds) {
-  if (auto fault = FindFault(objective)) return base::Unexpected(*fault);
+  if (auto fault = CheckObjective(objective)) return base::Unexpected(*fault);
   Scale scale;
   scale.objective_ = objective;
   scale.clock_hz_ = lower_bounds.clock_hz;

@@ -79,13 +79,13 @@ bool Dominates(const Cost& a, const Cost& b);
 // negative or not finite, weights that are all 0, and only ratios over time without a limit on the
 // latency. In the last case a plan could lower its ratio by waiting, so the least ratio is not of
 // interest.
-std::optional<base::Diagnostic> FindFault(const plan::Objective& objective);
+std::optional<base::Diagnostic> CheckObjective(const plan::Objective& objective);
 
 // An objective with the lower bounds that make its metrics comparable.
 class Scale {
  public:
-  // Returns the scale of an objective, or a diagnostic if FindFault finds a fault. An objective
-  // without weights means latency.
+  // Returns the scale of an objective, or a diagnostic if CheckObjective finds a fault. An
+  // objective without weights means latency.
   static base::Expected<Scale> Make(const plan::Objective& objective,
                                     const plan::Metrics& lower_bounds);
 

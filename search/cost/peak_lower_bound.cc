@@ -61,9 +61,9 @@ using problem::Bytes;
 constexpr int64_t kMostSteps = 500'000;
 
 // All operators that depend on one operator, and the operators between them.
-class Behind {
+class Descendants {
  public:
-  Behind(const std::vector<std::vector<int>>& dependencies, int op)
+  Descendants(const std::vector<std::vector<int>>& dependencies, int op)
       : dependencies_(dependencies), follows_(dependencies.size()) {
     follows_[static_cast<size_t>(op)] = true;
     for (size_t i = static_cast<size_t>(op) + 1; i < follows_.size(); ++i) {
@@ -78,8 +78,8 @@ class Behind {
 
   // Returns the most steps of walks over all operators between it and each of these.
   int64_t MostSteps() const {
-    const int64_t behind = std::count(follows_.begin(), follows_.end(), true);
-    return behind * (behind + 1) / 2;
+    const int64_t descendants = std::count(follows_.begin(), follows_.end(), true);
+    return descendants * (descendants + 1) / 2;
   }
 
   // Returns the operators on the paths from it to `last`, both included, ascending.
@@ -127,10 +127,10 @@ class Floor {
     steps_ = 0;
     for (const PeakLowerBound& each : alone) {
       if (each.bytes <= floor.bytes || steps_ > kMostSteps) break;
-      const Behind behind(dependencies_, each.op);
+      const Descendants descendants(dependencies_, each.op);
       steps_ += operators;
-      if (behind.MostSteps() > kMostSteps - steps_) continue;
-      Evaluation of{behind, each.op, each.bytes, floor.bytes, {}};
+      if (descendants.MostSteps() > kMostSteps - steps_) continue;
+      Evaluation of{descendants, each.op, each.bytes, floor.bytes, {}};
       of.known.resize(graph_.operators.size());
       const Bytes least = LeastOf(of, each.op);
       if (least > floor.bytes) floor = {.bytes = least, .op = each.op};
@@ -142,7 +142,7 @@ class Floor {
  private:
   // The evaluation of G for one operator v.
   struct Evaluation {
-    const Behind& behind;
+    const Descendants& descendants;
     int op = 0;                               // v
     Bytes alone = 0;                          // B(v)
     Bytes enough = 0;                         // values of at most this need not be exact
@@ -157,7 +157,7 @@ class Floor {
   }
 
   Bytes Evaluate(Evaluation& of, int u) {
-    const std::vector<int> between = of.behind.UpTo(u);
+    const std::vector<int> between = of.descendants.UpTo(u);
     if (u != of.op && IsAnyOnHost(between)) return std::numeric_limits<Bytes>::max();
     const Bytes only_leaves =
         u == of.op ? of.alone : BytesOf(between, LeastRegions::Result::kOnlyLeaves);

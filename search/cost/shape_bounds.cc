@@ -31,11 +31,9 @@ namespace {
 
 using base::SaturatingAdd;
 using base::SaturatingMul;
-using graph::ops::Extent;
 using graph::tiling::Extents;
 using graph::tiling::Propagation;
 using graph::tiling::TileShape;
-using hw_profiles::HaloStorage;
 using hw_profiles::WeightPolicy;
 
 // An upper bound of the relative rounding error of sums and products of doubles.
@@ -70,7 +68,7 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
   whole.interval = interval;
   whole.tensors = sums.Regions().Tensors();
   for (const encoder::program::Policy& policy : policies) {
-    const Kind kind{policy.weights, policy.halo != HaloStorage::kRecompute};
+    const Kind kind{policy.weights, policy.halo != hw_profiles::HaloStorage::kRecompute};
     if (std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end()) continue;
     kinds_.push_back(kind);
     if (kind.weights == WeightPolicy::kSplitK && !split_k_)
@@ -192,12 +190,12 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
     compute.start = hides ? 0 : SaturatingMul(compute.start, work.slots[slot].tiles);
     work.computes.push_back(compute);
   }
-  const std::vector<Extent> first = sums_.FirstTile(tile);
+  const std::vector<graph::ops::Extent> first = sums_.FirstTile(tile);
   AddCrossings(tile, first, keeps_rows, work);
   FindFirstSlices(first, work);
 }
 
-void ShapeBounds::FindFirstSlices(std::span<const Extent> first, Work& work) const {
+void ShapeBounds::FindFirstSlices(std::span<const graph::ops::Extent> first, Work& work) const {
   if (!split_k_) return;
   const Propagation& regions = sums_.Regions();
   const auto first_of = [&](size_t slot) {
@@ -241,7 +239,7 @@ int64_t ShapeBounds::CyclesOfAll(int home, bool reads, int64_t transfers, int64_
   return SaturatingAdd(together, SaturatingMul(each, transfers - 1));
 }
 
-void ShapeBounds::AddCrossings(const TileShape& tile, std::span<const Extent> first,
+void ShapeBounds::AddCrossings(const TileShape& tile, std::span<const graph::ops::Extent> first,
                                bool keeps_rows, Work& work) const {
   const Propagation& regions = sums_.Regions();
   for (std::vector<int64_t>* cycles :

@@ -34,8 +34,6 @@ namespace tessera::search::cost {
 namespace {
 
 using hw_profiles::DmaSteps;
-using hw_profiles::Profile;
-using hw_profiles::WeightPolicy;
 
 struct TileWork {
   TileCost cost;
@@ -44,7 +42,7 @@ struct TileWork {
 
 class Layout {
  public:
-  Layout(const graph::Graph& graph, const Profile& profile,
+  Layout(const graph::Graph& graph, const hw_profiles::Profile& profile,
          const graph::tiling::TiledSubgraph& tiling, const encoder::program::Policy& policy,
          const Prefetches& prefetches)
       : graph_(graph),
@@ -61,7 +59,8 @@ class Layout {
     for (const graph::tiling::TileClass& tile : tiling.classes)
       work_.push_back({costs_.CostOf(tile, blocks),
                        TransfersOf(graph, profile, usages_, tiling, tile, policy.kept, costs_)});
-    for (size_t i = 0; i < constants_.size() && policy.weights == WeightPolicy::kStreamed; ++i) {
+    const bool streams = policy.weights == hw_profiles::WeightPolicy::kStreamed;
+    for (size_t i = 0; streams && i < constants_.size(); ++i) {
       for (int op = tiling.interval.first; op <= tiling.interval.last; ++op)
         slices_[i].push_back(SlicesOf(op, i));
     }
@@ -90,7 +89,7 @@ class Layout {
   void Append(const Slot& slot, int64_t tile, bool shown);
 
   const graph::Graph& graph_;
-  const Profile& profile_;
+  const hw_profiles::Profile& profile_;
   const graph::tiling::TiledSubgraph& tiling_;
   const std::vector<graph::Usage> usages_;
   const TileCosts costs_;
@@ -383,7 +382,7 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
 
 }  // namespace
 
-SubgraphTimeline TimelineOf(const graph::Graph& graph, const Profile& profile,
+SubgraphTimeline TimelineOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
                             const graph::tiling::TiledSubgraph& tiling,
                             const encoder::program::Policy& policy, int64_t most_tiles,
                             const Prefetches& prefetches) {

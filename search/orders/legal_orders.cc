@@ -24,7 +24,7 @@ Precedence::Precedence(const graph::Graph& graph, std::span<const graph::Interva
     nodes_.push_back(node);
   }
   before_.resize(nodes_.size());
-  behind_.resize(nodes_.size());
+  after_.resize(nodes_.size());
   const std::vector<std::vector<int>> dependencies = graph::DependenciesOf(graph);
   for (size_t op = 0; op < dependencies.size(); ++op) {
     const int node = node_of[op];
@@ -38,7 +38,7 @@ Precedence::Precedence(const graph::Graph& graph, std::span<const graph::Interva
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
     for (const int other : before)
-      behind_[static_cast<size_t>(other)].push_back(static_cast<int>(node));
+      after_[static_cast<size_t>(other)].push_back(static_cast<int>(node));
   }
 }
 
@@ -85,7 +85,7 @@ Order Precedence::NearestTo(std::span<const int64_t> keys) const {
     const int node = ready.top().second;
     ready.pop();
     order.push_back(node);
-    for (const int after : Behind(node)) {
+    for (const int after : After(node)) {
       --waiting_for[static_cast<size_t>(after)];
       add_if_ready(after);
     }
@@ -133,11 +133,11 @@ class Enumeration {
   void Place(int node) {
     placed_[static_cast<size_t>(node)] = true;
     order_.push_back(node);
-    for (const int after : precedence_.Behind(node)) --waiting_for_[static_cast<size_t>(after)];
+    for (const int after : precedence_.After(node)) --waiting_for_[static_cast<size_t>(after)];
   }
 
   void TakeBack(int node) {
-    for (const int after : precedence_.Behind(node)) ++waiting_for_[static_cast<size_t>(after)];
+    for (const int after : precedence_.After(node)) ++waiting_for_[static_cast<size_t>(after)];
     order_.pop_back();
     placed_[static_cast<size_t>(node)] = false;
   }

@@ -35,7 +35,7 @@ class Precedence {
   const std::vector<int>& Before(int node) const {
     return before_[static_cast<size_t>(node)];
   }  // ascending
-  const std::vector<int>& Behind(int node) const { return behind_[static_cast<size_t>(node)]; }
+  const std::vector<int>& After(int node) const { return after_[static_cast<size_t>(node)]; }
 
   // Returns whether the current order is the only one.
   bool IsChain() const;
@@ -51,7 +51,7 @@ class Precedence {
  private:
   std::vector<graph::Interval> nodes_;
   std::vector<std::vector<int>> before_;
-  std::vector<std::vector<int>> behind_;
+  std::vector<std::vector<int>> after_;
 };
 
 // Returns all orders of the nodes, in lexicographic order, so the current order comes first.

@@ -98,7 +98,7 @@ class CutSearch {
       if (stop_.Requested()) return {};
       for (int node = 0; node < static_cast<int>(precedence_.Count()); ++node) {
         if (!IsReady(cuts[i], node)) continue;
-        Cut cut = Behind(cuts[i], node);
+        Cut cut = After(cuts[i], node);
         cut.previous = i;
         const auto [place, fresh] = known.try_emplace(cut.done, next.size());
         if (fresh) {
@@ -121,7 +121,7 @@ class CutSearch {
                        [&](int other) { return cut.done[static_cast<size_t>(other)]; });
   }
 
-  Cut Behind(const Cut& cut, int node) const {
+  Cut After(const Cut& cut, int node) const {
     Cut next = cut;
     next.node = node;
     next.live += live_.MadeBy(node);
@@ -171,7 +171,7 @@ class DepthFirst {
 
   Order Run() {
     for (int node = 0; node < nodes_; ++node) {
-      if (precedence_.Behind(node).empty()) Visit(node);
+      if (precedence_.After(node).empty()) Visit(node);
     }
     return std::move(order_);
   }
@@ -241,7 +241,7 @@ Order WalkBreadthFirst(const Precedence& precedence, Pace pace) {
     }
   } else {
     for (int node = nodes - 1; node >= 0; --node) {
-      for (const int after : precedence.Behind(node))
+      for (const int after : precedence.After(node))
         key(node) = std::min(key(node), key(after) - 1);
     }
   }

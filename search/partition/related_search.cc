@@ -32,7 +32,7 @@ base::Expected<RelatedSearch> RelatedSearch::Make(const graph::Graph& graph,
 
 std::optional<base::Diagnostic> RelatedSearch::Claim(std::string_view left_out,
                                                      answer::PartitionResult& result) const {
-  answer::RateAnew(scale_, lower_bounds_, left_out, *result.plan);
+  answer::Rescore(scale_, lower_bounds_, left_out, *result.plan);
   result.status =
       result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
   return answer::CheckWellFormed(*result.plan, options_.stop);

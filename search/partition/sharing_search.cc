@@ -160,7 +160,7 @@ class SharingSearch {
       return std::nullopt;
     }
     if (Weighs(plan.objective) || Limits(plan.objective))
-      answer::RateAnew(asked_.Scale(), plan.lower_bounds, kFitByTiles, plan);
+      answer::Rescore(asked_.Scale(), plan.lower_bounds, kFitByTiles, plan);
     const base::Stop never;
     const auto violations = plan::verify::ValidateUnlessInterrupted(
         plan, 1, options_.stop != nullptr ? *options_.stop : never);

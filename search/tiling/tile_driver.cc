@@ -168,14 +168,16 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
       return need(tiling, halo);
     });
   };
+  const auto is_cut_off = [stop] { return stop != nullptr && stop->Requested(); };
   for (const Policy& policy : policies_) {
+    if (is_cut_off()) break;
     std::vector<graph::tiling::TileShape> wanted = shapes;
     if (filter)
       std::erase_if(wanted,
                     [&](const graph::tiling::TileShape& shape) { return !filter(policy, shape); });
     if (filter && wanted.empty()) continue;
     base::Expected<std::vector<SubgraphCandidates>> ladders = encoder::program::BuildCandidates(
-        *graph_, *usages_, *profile_, interval_, policy, wanted, cut, made_);
+        *graph_, *usages_, *profile_, interval_, policy, wanted, cut, made_, stop);
     if (!ladders) {
       if (!refusal) refusal = ladders.error();
       continue;
@@ -195,6 +197,10 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
     }
     AddPolicy(policy, *std::move(ladders));
   }
+  if (is_cut_off()) {
+    DropFrom(first_candidate, first_ladder, *stop);
+    return std::nullopt;
+  }
   if (candidates_.size() == first_candidate && refusal) return refusal;
 
   for (size_t i = first_ladder; i < ladders_.size(); ++i) {
@@ -207,6 +213,13 @@ std::optional<base::Diagnostic> IntervalTiles::Add(
       candidates_[i].lower_bound = std::max(candidates_[i].lower_bound, need.Capacity() + 1);
   }
   return std::nullopt;
+}
+
+void IntervalTiles::DropFrom(size_t candidate, size_t ladder, const base::Stop& stop) {
+  candidates_.resize(candidate);
+  for (size_t i = ladder; i < ladders_.size(); ++i)
+    base::FreeUnlessAtEnd(std::move(ladders_[i]), stop);
+  ladders_.resize(ladder);
 }
 
 void IntervalTiles::AddPolicy(const Policy& policy, std::vector<SubgraphCandidates> ladders) {
@@ -242,17 +255,9 @@ void IntervalTiles::Sort() {
 }
 
 void IntervalTiles::DropClasses(const base::Stop& stop) {
-  if (stop.HasEndedProcess()) {
-    auto left = std::make_unique<std::vector<std::shared_ptr<graph::tiling::TiledSubgraph>>>();
-    for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_)
-      left->insert(left->end(), ladder->tilings.begin(), ladder->tilings.end());
-    return base::LeaveReachable(left.release());
-  }
   for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_) {
-    for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings) {
-      tiling->classes = {};
-      tiling->class_of = std::vector<int>();
-    }
+    for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings)
+      graph::tiling::FreeClasses(*tiling, &stop);
   }
 }
 

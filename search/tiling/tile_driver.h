@@ -71,7 +71,7 @@ bool FixOffsets(std::span<const PinnedBuffer> pins, problem::Problem& problem);
 class IntervalTiles {
  public:
   // Returns an error if encoder::BuildCandidates refuses the shapes under every policy. Graph,
-  // profile and engines must outlive the result. After a stop, Build and Add skip further shapes.
+  // profile and engines must outlive the result. If a stop comes first, Build and Add add none.
   static base::Expected<IntervalTiles> Build(const graph::Graph& graph,
                                              const hw_profiles::Profile& profile,
                                              graph::Interval interval, const TileOptions& options,
@@ -138,6 +138,8 @@ class IntervalTiles {
   IntervalTiles() = default;
   void AddPolicy(const encoder::program::Policy& policy,
                  std::vector<encoder::program::SubgraphCandidates> ladders);
+  // Removes the candidates and the ladders from these indices on.
+  void DropFrom(size_t candidate, size_t ladder, const base::Stop& stop);
   size_t RankOf(const encoder::program::Policy& policy) const;
 
   const graph::Graph* graph_ = nullptr;

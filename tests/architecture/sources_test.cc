@@ -144,6 +144,15 @@ TEST(Sources, IncludeFilesThatExist) {
 }
 
 // The verifier would prove nothing if it took regions from the closed forms that the search uses.
+TEST(Sources, HaveAtMost400Lines) {
+  std::vector<std::string> longer;
+  for (const Source& source : ReadSources()) {
+    if (std::count(source.text.begin(), source.text.end(), '\n') > 400)
+      longer.push_back(source.path);
+  }
+  EXPECT_THAT(longer, IsEmpty());
+}
+
 TEST(Sources, OfPlansUseNoClosedFormsOfRegions) {
   const std::set<std::string> closed_forms = {"graph/regions.h", "graph/ops/axis_map.h",
                                               "graph/ops/windows.h"};

@@ -174,6 +174,8 @@ TEST(StopTest, EndsTheProcessWhereItWasSaidTo) {
   whole.EndProcess();
   const Stop part(std::nullopt, &whole);
   Stop own(std::nullopt, &whole);
+  EXPECT_TRUE(own.EndsProcess());
+  EXPECT_FALSE(Stop().EndsProcess());
   own.Request();
   EXPECT_TRUE(own.Requested());
   EXPECT_FALSE(own.HasEndedProcess());
@@ -181,6 +183,16 @@ TEST(StopTest, EndsTheProcessWhereItWasSaidTo) {
   whole.Request();
   EXPECT_TRUE(whole.HasEndedProcess());
   EXPECT_TRUE(part.HasEndedProcess());
+}
+
+TEST(StopTest, AtAnInterruptIgnoresDeadlines) {
+  Stop signal;
+  const Stop late(Stop::Clock::now(), &signal);
+  const Stop interrupt(Stop::AtInterrupt{}, &late);
+  EXPECT_TRUE(late.Requested());
+  EXPECT_FALSE(interrupt.Requested());
+  signal.Request();
+  EXPECT_TRUE(interrupt.Requested());
 }
 
 TEST(StopTest, ThatHasEndedCutsNothingElseOff) {

@@ -104,12 +104,12 @@ class RuleReading {
     }
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || At(j).memory != At(i).memory || !holds(placed_[j])) continue;
-      if (LivesBeside(i, j) && !MayShare(i, j)) return false;
+      if (LivesTogether(i, j) && !MayShare(i, j)) return false;
     }
     return true;
   }
 
-  bool LivesBeside(size_t i, size_t j) const {
+  bool LivesTogether(size_t i, size_t j) const {
     const problem::Lifespan horizon = Horizon(problem_);
     for (problem::Step step = horizon.lower; step < horizon.upper; ++step) {
       if (LivesAt(At(i), step) && LivesAt(At(j), step)) return true;

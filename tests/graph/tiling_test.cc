@@ -293,6 +293,25 @@ TEST(CanCut, AttentionRowsWhileKeysComeFromOutside) {
   EXPECT_FALSE(tiling::CanCut(graph, {1, 2}, 1));  // keys made inside are needed whole
 }
 
+TEST(FreeClasses, LeavesTheRestOfTheTiling) {
+  GraphBuilder builder;
+  builder.Add(OfKind(OperatorKind::kElementwise), {}, {builder.AddInput({1, 8, 100, 100})}).value();
+  const Graph graph = std::move(builder).Build();
+  base::Stop ended;
+  ended.EndProcess();
+  ended.Request();
+  const base::Stop never;
+  for (const base::Stop* stop :
+       {static_cast<const base::Stop*>(nullptr), &never, static_cast<const base::Stop*>(&ended)}) {
+    tiling::TiledSubgraph tiles = tiling::Tile(graph, {0, 0}, {1, 8, 3, 100});
+    ASSERT_EQ(tiles.classes.size(), 2U);
+    tiling::FreeClasses(tiles, stop);
+    EXPECT_TRUE(tiles.classes.empty());
+    EXPECT_TRUE(tiles.class_of.empty());
+    EXPECT_EQ(tiles.tiles, 34);
+  }
+}
+
 TEST(AxisOf, NamesFollowTheRank) {
   EXPECT_EQ(tiling::AxisOf({1, 2, 3, 4}, base::Axis::kChannels), 1U);
   EXPECT_EQ(tiling::AxisOf({1, 2, 3}, base::Axis::kChannels), 2U);

@@ -111,7 +111,7 @@ TEST(PlanJson, KeepsWhatWasRequired) {
 
 // Changes each constraint into one that the plan does not keep.
 TEST(PlanJson, ConstraintsThatAreNotKeptAreRefused) {
-  const auto told_of = [](const PlanConstraint& constraint) {
+  const auto text_of = [](const PlanConstraint& constraint) {
     Plan plan = TwoConvsPlan();
     plan.constraints = {constraint};
     const std::vector<verify::Violation> violations = verify::Validate(plan);
@@ -119,22 +119,22 @@ TEST(PlanJson, ConstraintsThatAreNotKeptAreRefused) {
   };
   std::vector<PlanConstraint> constraints = EveryConstraint();
   constraints[1].interval = {1, 1};
-  EXPECT_EQ(told_of(constraints[1]), "not as required: a subgraph that begins with operator 'b'");
+  EXPECT_EQ(text_of(constraints[1]), "not as required: a subgraph that begins with operator 'b'");
   constraints[2].config.addresses["m@1"] = 240;
   EXPECT_THAT(
-      told_of(constraints[2]),
+      text_of(constraints[2]),
       HasSubstr("weights resident, no result in place, halo recompute, m@1 at address 240"));
   constraints[2].config = {.tile = {},
                            .weights = hw_profiles::WeightPolicy::kStreamed,
                            .in_place = {},
                            .halo = {},
                            .addresses = {}};
-  EXPECT_THAT(told_of(constraints[2]), HasSubstr("weights streamed"));
+  EXPECT_THAT(text_of(constraints[2]), HasSubstr("weights streamed"));
   constraints[2].config = {
       .tile = {}, .weights = {}, .in_place = {}, .halo = {}, .addresses = {{"line", 0}}};
-  EXPECT_THAT(told_of(constraints[2]), HasSubstr("line at address 0"));
+  EXPECT_THAT(text_of(constraints[2]), HasSubstr("line at address 0"));
   constraints[5].offset = 496;
-  EXPECT_EQ(told_of(constraints[5]),
+  EXPECT_EQ(text_of(constraints[5]),
             "not as required: tensor 'y' at address 496 wherever it lies whole in memory dram");
 }
 

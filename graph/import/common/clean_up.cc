@@ -282,7 +282,7 @@ class ReshapeJoiner {
   }
 
   // The reshape that alone reads the tensor; otherwise -1.
-  int ReshapeBehind(int tensor) const {
+  int ReshapeAfter(int tensor) const {
     const std::set<int>& readers = links_.ReadersOf(tensor);
     if (readers.size() != 1 || links_.TensorAt(tensor).network_output) return -1;
     return links_.At(*readers.begin()).kind == OperatorKind::kReshape ? *readers.begin() : -1;
@@ -307,7 +307,7 @@ class ReshapeJoiner {
         has_tables || before < 0)
       return;
     const int result = product.outputs.front();
-    const int after = ReshapeBehind(result);
+    const int after = ReshapeAfter(result);
     if (links_.At(before).kind != OperatorKind::kReshape || after < 0) return;
     const int origin = links_.At(before).inputs.front();
     if (!HaveOneType(origin, product.inputs.front()) || !MayBegin(op, ShapeOf(origin))) return;

@@ -47,7 +47,7 @@ class Space {
   const std::vector<Parameter>& Parameters() const { return parameters_; }
 
   // Reports names and values of the choice that the space does not have; nullopt if there are none.
-  std::optional<base::Diagnostic> FindFault(const Choice& choice) const;
+  std::optional<base::Diagnostic> CheckChoice(const Choice& choice) const;
 
   // The names of a choice without a fault that have no effect: their block or layer is beyond the
   // depth that the choice has.

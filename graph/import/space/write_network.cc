@@ -58,7 +58,7 @@ int64_t Space::ValueOf(const Choice& choice, const std::string& name) const {
       ->values.front();
 }
 
-std::optional<base::Diagnostic> Space::FindFault(const Choice& choice) const {
+std::optional<base::Diagnostic> Space::CheckChoice(const Choice& choice) const {
   for (const auto& [name, value] : choice) {
     const auto parameter =
         std::find_if(parameters_.begin(), parameters_.end(),
@@ -96,7 +96,7 @@ std::vector<std::string> Space::NamesWithoutEffect(const Choice& choice) const {
 }
 
 base::Expected<std::string> Space::Write(const Choice& choice) const {
-  if (auto fault = FindFault(choice)) return base::Unexpected(*std::move(fault));
+  if (auto fault = CheckChoice(choice)) return base::Unexpected(*std::move(fault));
   if (family_ == Family::kTransformer) return WriteTransformer(choice);
   return WriteInvertedResidual(choice);
 }
@@ -199,7 +199,7 @@ base::Expected<common::Import> Read(std::string_view text, const std::string& fi
                                     const common::ImportOptions& options) {
   const base::Expected<Space> space = Space::Parse(std::string(text), file_name);
   if (!space) return base::Unexpected(space.error());
-  if (auto fault = space->FindFault(options.dims)) return base::Unexpected(*std::move(fault));
+  if (auto fault = space->CheckChoice(options.dims)) return base::Unexpected(*std::move(fault));
   if (const auto names = space->NamesWithoutEffect(options.dims); !names.empty()) {
     base::Diagnostic fault;
     fault.file = file_name;

@@ -115,7 +115,7 @@ class BoxingSession final : public allocate::SizedSession {
       const auto unsupported = order_search::FindUnsupportedBuffer(Sized(), memory);
       if (!unsupported) continue;
       result.status = Status::kUnsupported;
-      result.reason = "boxing does not honour " + *unsupported;
+      result.reason = "boxing does not support " + *unsupported;
       return;
     }
     const int64_t most = base::kMaxTotal / kPlacementsPerUnit;

@@ -93,7 +93,7 @@ class CanonicalSession final : public allocate::PerMemorySession {
     if (!model) {
       if (const auto oversize = allocate::FindOversize(Sized(), static_cast<int>(memory), stop)) {
         result.status = Status::kUnknown;
-        result.reason = "canonical search does not take " + *oversize;
+        result.reason = "canonical search does not support " + *oversize;
         return false;
       }
       model = allocate::BuildModel(Sized(), static_cast<int>(memory), stop);

@@ -62,7 +62,7 @@ struct GreedyPlacement::Pass {
   // For the current buffer.
   std::vector<const allocate::RangeList*> taken = {};  // the ranges that conflict with it
   // The part of `taken` that does not follow from lifespans.
-  allocate::RangeList untold = {};
+  allocate::RangeList further_taken = {};
 };
 
 GreedyPlacement::GreedyPlacement(const Problem& problem, int memory)
@@ -207,11 +207,11 @@ bool GreedyPlacement::PlaceOne(Pass& pass, size_t i, allocate::Fit fit, bool use
 // Fills `taken` with the lists of the ranges that conflict with buffer i.
 void GreedyPlacement::Collect(Pass& pass, size_t i) const {
   pass.taken.clear();
-  pass.untold.clear();
+  pass.further_taken.clear();
   for (const allocate::SectionRange& range : sections_.ranges[i])
     pass.occupancy.Collect(range, pass.taken);
   const auto add = [&](size_t j) {
-    allocate::Merge(pass.untold, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size});
+    allocate::Merge(pass.further_taken, {pass.offsets[j], pass.offsets[j] + BufferAt(j).size});
   };
   for (const size_t j : pass.apart) {
     const bool exclusive =
@@ -221,7 +221,7 @@ void GreedyPlacement::Collect(Pass& pass, size_t i) const {
   for (const size_t j : separate_[i]) {
     if (pass.placed[j]) add(j);
   }
-  if (!pass.untold.empty()) pass.taken.push_back(&pass.untold);
+  if (!pass.further_taken.empty()) pass.taken.push_back(&pass.further_taken);
 }
 
 using problem::Ladder;

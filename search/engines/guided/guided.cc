@@ -43,7 +43,7 @@ class PartSession final : public problem::Session {
     result.engine = GuidedEngine::NameOf(options_);
     if (!Open(candidate, capacity, budget, stop, result)) return result;
     const problem::Statistics before = search_->statistics();
-    const SearchTree::Verdict verdict = search_->Solve(capacity, budget, stop);
+    const SearchTree::PartOutcome verdict = search_->Solve(capacity, budget, stop);
     const problem::Statistics after = search_->statistics();
     result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
                          after.conflicts - before.conflicts};
@@ -63,7 +63,7 @@ class PartSession final : public problem::Session {
   }
   void Choose(Bytes capacity, const base::Stop& stop);
   std::optional<std::string> FindUnsupported(Bytes capacity, const base::Stop& stop) const;
-  void Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
+  void Conclude(SearchTree::PartOutcome verdict, Bytes capacity, const base::Stop& stop,
                 Result& result);
 
   const Problem& problem_;
@@ -99,7 +99,7 @@ bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& bud
   if (ladder_ != nullptr && candidate >= ladder_->candidates.size())
     return Refuse(result, Status::kInvalid, "no such candidate");
   if (const auto reason = FindUnsupported(capacity, stop))
-    return Refuse(result, Status::kUnsupported, "the guided engine does not take " + *reason);
+    return Refuse(result, Status::kUnsupported, "the guided engine does not support " + *reason);
   if (budget.units <= 0) return Refuse(result, Status::kUnknown, "no budget");
   if (stop.Requested()) return Refuse(result, Status::kUnknown, "stopped");
   if (!prepared_ || candidate != candidate_) {
@@ -130,16 +130,16 @@ bool PartSession::Open(size_t candidate, Bytes capacity, const base::Budget& bud
   search_.reset();
   return stop.Requested() ? Refuse(result, Status::kUnknown, "stopped")
                           : Refuse(result, Status::kUnsupported,
-                                   "the guided engine does not take so many constraints");
+                                   "the guided engine does not support so many constraints");
 }
 
-void PartSession::Conclude(SearchTree::Verdict verdict, Bytes capacity, const base::Stop& stop,
+void PartSession::Conclude(SearchTree::PartOutcome verdict, Bytes capacity, const base::Stop& stop,
                            Result& result) {
-  if (verdict == SearchTree::Verdict::kPlaced) {
+  if (verdict == SearchTree::PartOutcome::kPlaced) {
     result.status = Status::kFeasible;
     result.allocation = search_->Placement();
     result.peak = problem::PeakOf(prepared_->problem, *result.allocation);
-  } else if (verdict == SearchTree::Verdict::kRefuted) {
+  } else if (verdict == SearchTree::PartOutcome::kRefuted) {
     result.status = Status::kInfeasible;
     result.reason =
         fmt::format("no placement exists: {} dead ends prove it", search_->statistics().conflicts);

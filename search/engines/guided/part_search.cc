@@ -59,8 +59,8 @@ Search::Search(const Prepared& prepared, const GuidedOptions& options, const Bac
   tree_.emplace(propagation_, RecipesFor(options), blame_, targets_, options);
 }
 
-SearchTree::Verdict Search::Solve(Bytes capacity, const base::Budget& budget,
-                                  const base::Stop& stop) {
+SearchTree::PartOutcome Search::Solve(Bytes capacity, const base::Budget& budget,
+                                      const base::Stop& stop) {
   if (capacity != capacity_) {
     capacity_ = capacity;
     targets_.SetCapacity(capacity);
@@ -69,7 +69,7 @@ SearchTree::Verdict Search::Solve(Bytes capacity, const base::Budget& budget,
     consistent_ = propagation_.Start(query_, true) && tree_->Resume();
     propagation_.WakeSections();
   }
-  if (!consistent_) return SearchTree::Verdict::kRefuted;
+  if (!consistent_) return SearchTree::PartOutcome::kRefuted;
   return tree_->Run(budget, stop);
 }
 
@@ -141,17 +141,17 @@ Turns::Turns(const Prepared& prepared, const GuidedOptions& options, problem::By
              stop),
       last_(&first_) {}
 
-SearchTree::Verdict Turns::Solve(problem::Bytes capacity, const base::Budget& budget,
-                                 const base::Stop& stop) {
+SearchTree::PartOutcome Turns::Solve(problem::Bytes capacity, const base::Budget& budget,
+                                     const base::Stop& stop) {
   if (!options_.insured || !options_.backtracking) return first_.Solve(capacity, budget, stop);
   const int64_t end = statistics().conflicts + std::min(budget.units, base::kMaxTotal);
   while (true) {
     const int64_t turn = TurnOfNext(capacity, stop);
     const int64_t left = end - statistics().conflicts;
     if (turn <= 0 || left <= 0 || statistics().nodes >= options_.most_steps)
-      return SearchTree::Verdict::kUnknown;
-    const SearchTree::Verdict verdict = last_->Solve(capacity, {std::min(turn, left)}, stop);
-    if (verdict != SearchTree::Verdict::kUnknown || last_->tree().GaveUp() ||
+      return SearchTree::PartOutcome::kUnknown;
+    const SearchTree::PartOutcome verdict = last_->Solve(capacity, {std::min(turn, left)}, stop);
+    if (verdict != SearchTree::PartOutcome::kUnknown || last_->tree().GaveUp() ||
         last_->tree().Exhausted() || stop.Requested())
       return verdict;
   }

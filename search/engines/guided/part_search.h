@@ -49,8 +49,8 @@ class Search {
   }
 
   // MayAsk must accept the capacity.
-  SearchTree::Verdict Solve(problem::Bytes capacity, const base::Budget& budget,
-                            const base::Stop& stop);
+  SearchTree::PartOutcome Solve(problem::Bytes capacity, const base::Budget& budget,
+                                const base::Stop& stop);
   // Returns the placement after kPlaced.
   problem::Allocation Placement();
 
@@ -96,8 +96,8 @@ class Turns {
   problem::Bytes Capacity() const { return first_.Capacity(); }
   bool MayAsk(problem::Bytes capacity) const { return first_.MayAsk(capacity); }
 
-  SearchTree::Verdict Solve(problem::Bytes capacity, const base::Budget& budget,
-                            const base::Stop& stop);
+  SearchTree::PartOutcome Solve(problem::Bytes capacity, const base::Budget& budget,
+                                const base::Stop& stop);
   problem::Allocation Placement() { return last_->Placement(); }
   const SearchTree& tree() const { return last_->tree(); }
 

@@ -40,15 +40,15 @@ SearchTree::SearchTree(Propagation& propagation, std::vector<Candidates> recipes
       most_learned_(kReduction),
       run_ends_(kFirstRun) {}
 
-SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop& stop) {
+SearchTree::PartOutcome SearchTree::Run(const base::Budget& budget, const base::Stop& stop) {
   const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
   int64_t next_look = statistics_.nodes;
   while (!refuted_) {
     if (exhausted_ || gave_up_ || statistics_.conflicts >= most ||
         statistics_.nodes >= options_.most_steps)
-      return Verdict::kUnknown;
+      return PartOutcome::kUnknown;
     if (statistics_.nodes >= next_look) {
-      if (stop.Requested()) return Verdict::kUnknown;
+      if (stop.Requested()) return PartOutcome::kUnknown;
       next_look = statistics_.nodes + kStepsPerLook;
     }
     switch (propagation_.Run(stop)) {
@@ -56,18 +56,18 @@ SearchTree::Verdict SearchTree::Run(const base::Budget& budget, const base::Stop
         gave_up_ = !stop.Requested();
         // The last decision is made again by the next call.
         if (trail_.Level() > 0) GoTo(trail_.Level() - 1), --points_.back().next;
-        return Verdict::kUnknown;
+        return PartOutcome::kUnknown;
       case Propagation::Fixpoint::kConflict:
         ++statistics_.nodes;
         if (!Retreat()) refuted_ = !exhausted_;
         break;
       case Propagation::Fixpoint::kReached:
-        if (!Advance()) return Verdict::kPlaced;
+        if (!Advance()) return PartOutcome::kPlaced;
         ++statistics_.nodes;
         break;
     }
   }
-  return Verdict::kRefuted;
+  return PartOutcome::kRefuted;
 }
 
 // Makes the next decision. Returns false if nothing is open.

@@ -49,7 +49,7 @@ namespace tessera::search::engines::guided {
 // as in chronological backtracking (Nadel and Ryvchin 2018).
 class SearchTree {
  public:
-  enum class Verdict : uint8_t { kPlaced, kRefuted, kUnknown };
+  enum class PartOutcome : uint8_t { kPlaced, kRefuted, kUnknown };
 
   // All arguments must outlive this object. The propagation must have been started, and all
   // constraints written.
@@ -58,7 +58,7 @@ class SearchTree {
 
   // Searches within the budget, in dead ends. A later call continues. After kPlaced the trail holds
   // the placement until the next call.
-  Verdict Run(const base::Budget& budget, const base::Stop& stop);
+  PartOutcome Run(const base::Budget& budget, const base::Stop& stop);
 
   // Returns to the root, for another query.
   void ReturnToRoot();

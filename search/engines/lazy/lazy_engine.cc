@@ -42,7 +42,8 @@ class LazySession final : public problem::Session {
   Result Answer(Status status, std::string reason) const;
   bool Load(const base::Stop& stop);
   PackingQuery QuestionOf(size_t candidate, Bytes capacity) const;
-  Solver::Verdict Decide(PackingQuery question, const base::Budget& budget, const base::Stop& stop);
+  Solver::SolveOutcome Decide(PackingQuery question, const base::Budget& budget,
+                              const base::Stop& stop);
   Bound HeaviestSection(const std::vector<Bound>& sizes) const;
   Bytes RefutedBelow(Bytes capacity);
   void AddPlacement(Result& result, const std::vector<Bound>& sizes) const;
@@ -80,8 +81,8 @@ PackingQuery LazySession::QuestionOf(size_t candidate, Bytes capacity) const {
   return question;
 }
 
-Solver::Verdict LazySession::Decide(PackingQuery question, const base::Budget& budget,
-                                    const base::Stop& stop) {
+Solver::SolveOutcome LazySession::Decide(PackingQuery question, const base::Budget& budget,
+                                         const base::Stop& stop) {
   std::vector<BoundLiteral> assumptions;
   // Without a known reach, a ceiling that is not assumed would let tied offsets rise without end at
   // the root.
@@ -141,7 +142,7 @@ Bytes LazySession::RefutedBelow(Bytes capacity) {
 Result LazySession::Solve(size_t candidate, Bytes capacity, const base::Budget& budget,
                           const base::Stop& stop) {
   if (unsupported_)
-    return Answer(Status::kUnsupported, "the lazy engine does not honour " + *unsupported_);
+    return Answer(Status::kUnsupported, "the lazy engine does not support " + *unsupported_);
   if (ladder_ != nullptr && candidate >= ladder_->candidates.size())
     return Answer(Status::kInvalid, "no such candidate");
   if (budget.units <= 0) return Answer(Status::kUnknown, "no budget");
@@ -154,22 +155,22 @@ Result LazySession::Solve(size_t candidate, Bytes capacity, const base::Budget& 
   if (!Load(stop)) return Answer(Status::kUnknown, "stopped");
   if (!packing_->reach && capacity > kFarthest) {
     return Answer(Status::kUnsupported,
-                  "the lazy engine does not honour tied offsets beyond 2^60 bytes");
+                  "the lazy engine does not support tied offsets beyond 2^60 bytes");
   }
   PackingQuery question = QuestionOf(candidate, capacity);
   const std::vector<Bound> sizes = question.sizes;
   const problem::Statistics before = solver_ ? solver_->statistics() : problem::Statistics{};
-  const Solver::Verdict verdict = Decide(std::move(question), budget, stop);
+  const Solver::SolveOutcome verdict = Decide(std::move(question), budget, stop);
   const problem::Statistics& after = solver_->statistics();
 
   Result result = Answer(Status::kUnknown, "");
   result.statistics = {after.nodes - before.nodes, after.backtracks - before.backtracks,
                        after.conflicts - before.conflicts};
   result.lower_bound = HeaviestSection(sizes) * packing_->granularity;
-  if (verdict == Solver::Verdict::kFeasible) {
+  if (verdict == Solver::SolveOutcome::kFeasible) {
     result.status = Status::kFeasible;
     AddPlacement(result, sizes);
-  } else if (verdict == Solver::Verdict::kInfeasible) {
+  } else if (verdict == Solver::SolveOutcome::kInfeasible) {
     result.status = Status::kInfeasible;
     result.reason =
         fmt::format("no placement exists: {} conflicts prove it", result.statistics.conflicts);
@@ -204,7 +205,7 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
                           const base::Stop& stop) const {
   Attempt attempt;
   if (const auto unsupported = lazy::FindUnsupported(problem, nullptr)) {
-    attempt.reason = "the lazy engine does not honour " + *unsupported;
+    attempt.reason = "the lazy engine does not support " + *unsupported;
     return attempt;
   }
   const std::optional<Packing> loaded = lazy::MakePacking(problem, nullptr, stop);
@@ -223,14 +224,14 @@ Attempt LazyProver::Prove(const Problem& problem, Bytes capacity, const base::Bu
   base::Stop failure(std::nullopt, &stop);
   ProofLog proof(problem, packing, log, failure);
   Solver solver(packing, options_, std::move(question), &proof, &failure);
-  const Solver::Verdict verdict = solver.Solve({}, budget, failure);
+  const Solver::SolveOutcome verdict = solver.Solve({}, budget, failure);
   attempt.statistics = solver.statistics();
-  if (verdict == Solver::Verdict::kFeasible) {
+  if (verdict == Solver::SolveOutcome::kFeasible) {
     attempt.reason = "what a proof can speak of leaves a placement";
   } else if (proof.Failed()) {
     attempt.reason = log.Full() ? "the proof grows too large"
                                 : "a step of the lazy engine has no ground to name";
-  } else if (verdict == Solver::Verdict::kInfeasible) {
+  } else if (verdict == Solver::SolveOutcome::kInfeasible) {
     attempt.proof = log.Write();
   } else {
     attempt.reason = solver.GaveUp()    ? "bounds rise in too many steps"

@@ -31,23 +31,23 @@ Solver::Solver(const Packing& packing, const LazyOptions& options, PackingQuery 
   if (stop == nullptr || !stop->Requested()) Reset();
 }
 
-Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
-                              const base::Stop& stop) {
-  if (budget.units <= 0 || (!ready_ && stop.Requested())) return Verdict::kUnknown;
+Solver::SolveOutcome Solver::Solve(std::span<const BoundLiteral> assumptions,
+                                   const base::Budget& budget, const base::Stop& stop) {
+  if (budget.units <= 0 || (!ready_ && stop.Requested())) return SolveOutcome::kUnknown;
   if (!ready_) Reset();
   BacktrackTo(0);
   const int64_t most = statistics_.conflicts + std::min(budget.units, base::kMaxTotal);
-  Verdict verdict = Verdict::kUnknown;
+  SolveOutcome verdict = SolveOutcome::kUnknown;
   gave_up_ = false;
   while (!queries_.back().contradicted) {
     const Propagation::Fixpoint fixpoint = Propagate(stop);
-    if (fixpoint == Propagation::Fixpoint::kInterrupted) return Verdict::kUnknown;
+    if (fixpoint == Propagation::Fixpoint::kInterrupted) return SolveOutcome::kUnknown;
     const bool consistent = fixpoint == Propagation::Fixpoint::kReached;
     const bool look = !consistent || statistics_.nodes % kNodesPerLook == 0;
     if (!consistent && !LearnFromConflict()) break;
-    if (look && stop.Requested()) return Verdict::kUnknown;
+    if (look && stop.Requested()) return SolveOutcome::kUnknown;
     if (!consistent) {
-      if (statistics_.conflicts >= most) return Verdict::kUnknown;
+      if (statistics_.conflicts >= most) return SolveOutcome::kUnknown;
     } else if (options_.restart_base > 0 && statistics_.conflicts >= next_restart_) {
       Restart();
     } else if (!Extend(assumptions, verdict)) {
@@ -55,7 +55,7 @@ Solver::Verdict Solver::Solve(std::span<const BoundLiteral> assumptions, const b
     }
   }
   queries_.back().contradicted = true;
-  return Verdict::kInfeasible;
+  return SolveOutcome::kInfeasible;
 }
 
 Propagation::Fixpoint Solver::Propagate(const base::Stop& stop) {
@@ -114,18 +114,18 @@ void Solver::ChangeMood() {
 }
 
 // Makes the next assumption or decision. Returns false if there is none, and sets `verdict`.
-bool Solver::Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict) {
+bool Solver::Extend(std::span<const BoundLiteral> assumptions, SolveOutcome& verdict) {
   ++statistics_.nodes;
   const auto level = static_cast<size_t>(trail_.Level());
   if (level >= assumptions.size()) {
     if (decisions_.Decide()) return true;
     KeepSolution();
-    verdict = Verdict::kFeasible;
+    verdict = SolveOutcome::kFeasible;
     return false;
   }
   const BoundLiteral assumption = trail_.Rounded(assumptions[level]);
   if (trail_.IsFalse(assumption)) {
-    verdict = Verdict::kInfeasible;
+    verdict = SolveOutcome::kInfeasible;
     return false;
   }
   trail_.OpenLevel();

@@ -39,7 +39,7 @@ bool Implies(const PackingQuery& tight, const PackingQuery& loose, bool sizes_ma
 // The caller can add clauses over any literals, including those of booleans that it adds.
 class Solver {
  public:
-  enum class Verdict : uint8_t { kFeasible, kInfeasible, kUnknown };
+  enum class SolveOutcome : uint8_t { kFeasible, kInfeasible, kUnknown };
 
   // `proof` may be null; otherwise it records every derivation, and only one query is allowed.
   // `stop` may be null. A stop ends the construction early. The omitted rules only weaken the
@@ -62,8 +62,8 @@ class Solver {
   void Ask(PackingQuery query);
 
   // Decides the query under the assumptions. Budget units are conflicts.
-  Verdict Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
-                const base::Stop& stop);
+  SolveOutcome Solve(std::span<const BoundLiteral> assumptions, const base::Budget& budget,
+                     const base::Stop& stop);
 
   // Returns whether the last kUnknown is due to bounds that rose in more steps than the solver
   // follows. A larger budget does not help then.
@@ -100,7 +100,7 @@ class Solver {
   bool LearnFromConflict();
   void Restart();
   void ChangeMood();
-  bool Extend(std::span<const BoundLiteral> assumptions, Verdict& verdict);
+  bool Extend(std::span<const BoundLiteral> assumptions, SolveOutcome& verdict);
   void BacktrackTo(int level);
   void KeepSolution();
 

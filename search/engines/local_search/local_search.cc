@@ -301,7 +301,7 @@ class LocalSearchSession final : public allocate::PerMemorySession {
                const base::Stop& stop, Result& result) {
     const std::string name = "memory '" + Sized().memories[memory].name + "'";
     if (const std::string refusal = Open(memory, stop); !refusal.empty()) {
-      result.reason = "local search does not take " + refusal;
+      result.reason = "local search does not support " + refusal;
       return false;
     }
     if (!memories_[memory]) {

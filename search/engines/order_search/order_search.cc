@@ -58,7 +58,7 @@ class OrderSearchSession final : public allocate::SizedSession {
               Result& result) {
     if (const auto unsupported = FindUnsupportedOne()) {
       result.status = Status::kUnsupported;
-      result.reason = "order search does not honour " + *unsupported;
+      result.reason = "order search does not support " + *unsupported;
       return;
     }
     const int64_t most = base::kMaxTotal / OrderSearchEngine::kPlacementsPerUnit;

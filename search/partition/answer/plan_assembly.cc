@@ -55,20 +55,41 @@ std::vector<Bytes> PeaksOf(const placement::JointPlacement& joint, size_t subgra
   return peaks;
 }
 
-// Returns the costs of a choice with all their parts.
-plan::Metrics MetricsOf(const choices::SearchContext& context,
-                        const choices::IntervalChoices& interval, const choices::Choice& choice) {
-  const encoder::program::SubgraphChoice& taken =
-      interval.Tiles().Candidates()[choice.candidate].choice;
-  const graph::tiling::TiledSubgraph tiling =
-      encoder::program::CutTiles(context.graph, taken.interval, taken.tile, taken.policy.halo);
-  plan::Metrics metrics = context.simulator.Run(tiling, taken.policy);
-  metrics.peak_bytes = choice.peak_bytes;
-  return metrics;
-}
+// Computes the costs of choices with all their parts, one after another. Gives up when an
+// interruption comes and the work so far is more than IsTooLate allows.
+class FullCosts {
+ public:
+  explicit FullCosts(const choices::SearchContext& context)
+      : context_(context), interrupt_(base::Stop::AtInterrupt{}, &context.stop) {}
 
-plan::Subgraph SubgraphOf(const choices::SearchContext& context,
-                          const choices::IntervalChoices& interval, const choices::Choice& choice) {
+  std::optional<plan::Metrics> Find(const choices::IntervalChoices& interval,
+                                    const choices::Choice& choice) {
+    work_ += WorkOf(interval, choice);
+    const base::Stop never;
+    const base::Stop& stop = work_ > plan::verify::kWorkAfterInterruption ? interrupt_ : never;
+    const encoder::program::SubgraphChoice& taken =
+        interval.Tiles().Candidates()[choice.candidate].choice;
+    encoder::program::SharedTilings tilings(context_.graph, taken.interval, &stop);
+    const std::shared_ptr<const graph::tiling::TiledSubgraph> tiling =
+        tilings.Cut(taken.tile, taken.policy.halo);
+    if (tiling == nullptr) return std::nullopt;
+    const cost::ClassCosts costs = context_.simulator.CostsOf(*tiling, taken.policy, &stop);
+    if (stop.Requested()) return std::nullopt;
+    plan::Metrics metrics =
+        context_.simulator.Run(*tiling, costs, taken.policy, cost::Detail::kParts, {}, &stop);
+    if (stop.Requested()) return std::nullopt;
+    metrics.peak_bytes = choice.peak_bytes;
+    return metrics;
+  }
+
+ private:
+  const choices::SearchContext& context_;
+  const base::Stop interrupt_;
+  int64_t work_ = 0;  // as of WorkOf
+};
+
+plan::Subgraph SubgraphOf(const choices::IntervalChoices& interval, const choices::Choice& choice,
+                          const plan::Metrics& metrics) {
   const encoder::program::SubgraphChoice& taken =
       interval.Tiles().Candidates()[choice.candidate].choice;
   return {.interval = taken.interval,
@@ -79,7 +100,7 @@ plan::Subgraph SubgraphOf(const choices::SearchContext& context,
           .halo = taken.policy.halo,
           .k_extent = taken.policy.k_extent,
           .serialized = taken.policy.serialized,
-          .metrics = MetricsOf(context, interval, choice)};
+          .metrics = metrics};
 }
 
 }  // namespace
@@ -105,11 +126,16 @@ bool IsLargest(const choices::SearchContext& context, const choices::IntervalCho
   });
 }
 
-plan::Plan AssemblePlan(const choices::SearchContext& context, const paths::Selection& selection,
-                        const placement::JointPlacement& joint) {
+std::optional<plan::Plan> AssemblePlan(const choices::SearchContext& context,
+                                       const paths::Selection& selection,
+                                       const placement::JointPlacement& joint) {
+  FullCosts costs(context);
   std::vector<plan::Subgraph> subgraphs;
-  for (const paths::Selected& subgraph : selection.subgraphs)
-    subgraphs.push_back(SubgraphOf(context, subgraph.Choices(), subgraph.Chosen()));
+  for (const paths::Selected& subgraph : selection.subgraphs) {
+    const std::optional<plan::Metrics> metrics = costs.Find(subgraph.Choices(), subgraph.Chosen());
+    if (!metrics) return std::nullopt;
+    subgraphs.push_back(SubgraphOf(subgraph.Choices(), subgraph.Chosen(), *metrics));
+  }
   return AssemblePlan(context, std::move(subgraphs),
                       encoder::program::KeptBy(placement::ChoicesOf(selection)), joint);
 }
@@ -208,7 +234,7 @@ bool IsTooLate(const choices::SearchContext& context, int64_t work) {
 std::optional<plan::Baseline> AssembleBaseline(const choices::SearchContext& context,
                                                const paths::PathSearch& paths) {
   plan::Baseline baseline;
-  int64_t work = 0;
+  FullCosts costs(context);
   const encoder::program::BytesAtHomes at_homes(context.graph, context.profile);
   std::vector<encoder::program::SubgraphChoice> subgraphs;
   for (int op = 0; op < paths.Lattice().Operators(); ++op) {
@@ -216,11 +242,10 @@ std::optional<plan::Baseline> AssembleBaseline(const choices::SearchContext& con
     const std::optional<size_t> best = paths.BestSingle(single);
     if (best && single.Choices()[*best].verdict == choices::ChoiceStatus::kFits) {
       const choices::Choice& choice = single.Choices()[*best];
-      work += WorkOf(single, choice);
-      if (IsTooLate(context, work)) return std::nullopt;
-      plan::Metrics metrics = MetricsOf(context, single, choice);
-      metrics.off_chip_peak_bytes = at_homes.LeastPeak(single.Interval(), {});
-      plan::Accumulate(baseline.totals, metrics);
+      std::optional<plan::Metrics> metrics = costs.Find(single, choice);
+      if (!metrics) return std::nullopt;
+      metrics->off_chip_peak_bytes = at_homes.LeastPeak(single.Interval(), {});
+      plan::Accumulate(baseline.totals, *metrics);
       subgraphs.push_back(single.Tiles().Candidates()[choice.candidate].choice);
     } else {
       baseline.do_not_fit.push_back(op);

@@ -22,9 +22,10 @@ namespace tessera::search::partition::answer {
 
 // Returns a plan with subgraphs, joint Problem, allocation, steps, totals and score, and with
 // network, profile and objective. The caller sets seed, version, lower bounds, baseline, status and
-// notes.
-plan::Plan AssemblePlan(const choices::SearchContext& context, const paths::Selection& selection,
-                        const placement::JointPlacement& joint);
+// notes. nullopt if an interruption came and the choices have very many tiles (IsTooLate).
+std::optional<plan::Plan> AssemblePlan(const choices::SearchContext& context,
+                                       const paths::Selection& selection,
+                                       const placement::JointPlacement& joint);
 
 // As above, from subgraphs that lack only their peaks, and the boundary tensors kept on chip.
 plan::Plan AssemblePlan(const choices::SearchContext& context,
@@ -61,6 +62,7 @@ inline constexpr size_t kMostRejected = 3;  // of each kind
 
 // Returns alternatives to subgraph `s` of the selection: first tiles that would be better but do
 // not fit, then the next best tiles, then the subgraph merged with the next one; a few of each.
+// After an interrupt, returns none.
 std::vector<plan::RejectedAlternative> RejectedAlternativesOf(const choices::SearchContext& context,
                                                               const paths::PathSearch& paths,
                                                               const paths::Selection& selection,
@@ -122,8 +124,8 @@ void ClaimByBound(plan::Plan& plan);
 
 // Rates a plan of a related search by the objective of `scale`. The plan is optimal if it meets its
 // bound; else every part of the scope states `left_out`.
-void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
-              std::string_view left_out, plan::Plan& plan);
+void Rescore(const cost::Scale& scale, const plan::Metrics& lower_bounds, std::string_view left_out,
+             plan::Plan& plan);
 
 // Sets the claims of a plan with a given partition.
 void ClaimNothing(plan::Plan& plan);

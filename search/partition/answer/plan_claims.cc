@@ -145,8 +145,8 @@ void ClaimByBound(plan::Plan& plan) {
   LeaveOutOfAll(plan.proven ? "" : kStopped, plan);
 }
 
-void RateAnew(const cost::Scale& scale, const plan::Metrics& lower_bounds,
-              std::string_view left_out, plan::Plan& plan) {
+void Rescore(const cost::Scale& scale, const plan::Metrics& lower_bounds, std::string_view left_out,
+             plan::Plan& plan) {
   plan.objective = scale.Objective();
   plan.score = scale.ScoreOf(plan.totals);
   if (plan.baseline) plan.baseline->score = scale.ScoreOf(plan.baseline->totals);

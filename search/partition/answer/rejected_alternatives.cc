@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "tessera/search/partition/answer/plan_assembly.h"
 
@@ -17,18 +19,6 @@ bool IsRefused(const choices::Choice& choice) {
          choice.verdict == choices::ChoiceStatus::kGivenUp;
 }
 
-// Returns one choice for each configuration. Of choices that differ only in results in place, one
-// that may fit is preferred.
-std::map<choices::TileConfig, const choices::Choice*> ByTileConfig(
-    const choices::IntervalChoices& interval) {
-  std::map<choices::TileConfig, const choices::Choice*> configs;
-  for (const choices::Choice& choice : interval.Choices()) {
-    const choices::Choice*& known = configs.try_emplace(choice.config, &choice).first->second;
-    if (IsRefused(*known) && !IsRefused(choice)) known = &choice;
-  }
-  return configs;
-}
-
 class RejectedAlternatives {
  public:
   RejectedAlternatives(const choices::SearchContext& context,
@@ -38,35 +28,27 @@ class RejectedAlternatives {
   // Returns alternatives to the tile and the policy of `chosen`. The cost of those that do not fit
   // is not always known; larger tiles are reported even without a cost.
   std::vector<RejectedAlternative> RejectedFor(const choices::Choice& chosen) const {
-    std::vector<RejectedAlternative> better;
-    std::vector<RejectedAlternative> larger;
-    std::vector<RejectedAlternative> worse;
+    std::vector<Ranked> better;
+    std::vector<Ranked> larger;
+    std::vector<Ranked> worse;
     const int64_t size = graph::ElementsOf(chosen.config.tile);
-    for (const auto& [config, choice] : ByTileConfig(interval_)) {
-      if (!(config < chosen.config) && !(chosen.config < config)) continue;
-      const RejectedAlternative rejection = Reject(*choice);
-      if (rejection.cause == RejectionCause::kScore) {
-        worse.push_back(rejection);
-      } else if (!rejection.score) {
-        if (graph::ElementsOf(config.tile) > size) larger.push_back(rejection);
-      } else if (rejection.score.value_or(0) < taken_) {
-        better.push_back(rejection);
+    for (const choices::Choice& choice : interval_.Choices()) {
+      if (choice.config == chosen.config) continue;
+      const double score = scale_.ScoreOf(choice.cost);
+      if (CauseOf(choice.verdict, choice.priced ? score : 0) == RejectionCause::kScore) {
+        worse.push_back({score, &choice});
+      } else if (!choice.priced) {
+        const int64_t elements = graph::ElementsOf(choice.config.tile);
+        if (elements > size) larger.push_back({static_cast<double>(elements), &choice});
+      } else if (score < taken_) {
+        better.push_back({score, &choice});
       }
     }
-    const auto by_score = [](const RejectedAlternative& a, const RejectedAlternative& b) {
-      return a.score < b.score;
-    };
-    std::stable_sort(better.begin(), better.end(), by_score);
-    std::stable_sort(worse.begin(), worse.end(), by_score);
-    std::stable_sort(larger.begin(), larger.end(),
-                     [](const RejectedAlternative& a, const RejectedAlternative& b) {
-                       return graph::ElementsOf(a.tile) < graph::ElementsOf(b.tile);
-                     });
-    better.insert(better.end(), larger.begin(), larger.end());
-    better.resize(std::min(better.size(), kMostRejected));
-    worse.resize(std::min(worse.size(), kMostRejected));
-    better.insert(better.end(), worse.begin(), worse.end());
-    return better;
+    std::vector<RejectedAlternative> rejections;
+    AppendFirst(std::move(better), kMostRejected, rejections);
+    AppendFirst(std::move(larger), kMostRejected, rejections);
+    AppendFirst(std::move(worse), rejections.size() + kMostRejected, rejections);
+    return rejections;
   }
 
   // Returns the interval as an alternative, with the cost of its best choice or its bound.
@@ -85,6 +67,37 @@ class RejectedAlternatives {
   }
 
  private:
+  struct Ranked {
+    double rank = 0;  // the score, or the size of the tile
+    const choices::Choice* choice = nullptr;
+  };
+
+  // Appends the choices of least rank until there are `most` rejections. Of equal ranks, the first
+  // configuration comes first.
+  void AppendFirst(std::vector<Ranked> ranked, size_t most,
+                   std::vector<RejectedAlternative>& rejections) const {
+    const auto is_after = [](const Ranked& a, const Ranked& b) {
+      return a.rank != b.rank ? a.rank > b.rank : b.choice->config < a.choice->config;
+    };
+    std::make_heap(ranked.begin(), ranked.end(), is_after);
+    while (!ranked.empty() && rejections.size() < most) {
+      std::pop_heap(ranked.begin(), ranked.end(), is_after);
+      if (IsFirstOfConfig(*ranked.back().choice))
+        rejections.push_back(Reject(*ranked.back().choice));
+      ranked.pop_back();
+    }
+  }
+
+  // Of choices that differ only in results in place, the first that may fit is reported, or the
+  // first if none may.
+  bool IsFirstOfConfig(const choices::Choice& choice) const {
+    const std::span<const choices::Choice> all = interval_.Choices();
+    return std::none_of(all.begin(), all.end(), [&choice](const choices::Choice& other) {
+      if (&other == &choice || !(other.config == choice.config)) return false;
+      return IsRefused(other) == IsRefused(choice) ? &other < &choice : IsRefused(choice);
+    });
+  }
+
   bool IsBetter(const choices::Choice& a, const choices::Choice& b) const {
     if (IsRefused(a) != IsRefused(b)) return IsRefused(b);
     return scale_.ScoreOf(a.cost) < scale_.ScoreOf(b.cost);
@@ -111,16 +124,15 @@ class RejectedAlternatives {
     return WithCause(rejection, choice.verdict);
   }
 
-  static RejectedAlternative WithCause(RejectedAlternative rejection,
-                                       choices::ChoiceStatus verdict) {
-    if (verdict == choices::ChoiceStatus::kImpossible) {
-      rejection.cause = RejectionCause::kRoom;
-    } else if (verdict == choices::ChoiceStatus::kGivenUp ||
-               rejection.score.value_or(0) < rejection.taken) {
-      rejection.cause = RejectionCause::kUndecided;
-    } else {
-      rejection.cause = RejectionCause::kScore;
-    }
+  RejectionCause CauseOf(choices::ChoiceStatus verdict, double score) const {
+    if (verdict == choices::ChoiceStatus::kImpossible) return RejectionCause::kRoom;
+    return verdict == choices::ChoiceStatus::kGivenUp || score < taken_ ? RejectionCause::kUndecided
+                                                                        : RejectionCause::kScore;
+  }
+
+  RejectedAlternative WithCause(RejectedAlternative rejection,
+                                choices::ChoiceStatus verdict) const {
+    rejection.cause = CauseOf(verdict, rejection.score.value_or(0));
     return rejection;
   }
 
@@ -151,7 +163,7 @@ std::vector<RejectedAlternative> RejectedAlternativesOf(const choices::SearchCon
                                                         const paths::Selection& selection,
                                                         size_t s) {
   // The ratio of a part implies nothing about the ratio of the whole.
-  if (context.scale.WeighsRatios()) return {};
+  if (context.scale.WeighsRatios() || context.stop.IsInterrupted()) return {};
   const paths::Selected& subgraph = selection.subgraphs[s];
   const choices::Choice& chosen = subgraph.Chosen();
   std::vector<RejectedAlternative> rejections =

@@ -20,7 +20,7 @@ constexpr size_t kMostWords = 8192;
 // Words that differ from all numbers of operators and tensors.
 constexpr int kNone = -1;
 constexpr int kBefore = -2;  // the interval
-constexpr int kBehind = -3;
+constexpr int kAfter = -3;
 constexpr int kEnd = -4;  // of a list
 
 size_t Mix(size_t hash, size_t value) {
@@ -234,7 +234,7 @@ class EqualIntervals::Description {
   void AddUser(int op, int tensor) {
     if (op < 0) return Add(kNone);
     if (IsInside(op)) return Add(op - interval_.first);
-    Add(op < interval_.first ? kBefore : kBehind);
+    Add(op < interval_.first ? kBefore : kAfter);
     Add(all_.operators_[static_cast<size_t>(op)]);
     AddAll(OperandsOf(op, tensor));
   }

@@ -120,7 +120,7 @@ void IntervalChoices::Formulate(const base::Stop& stop) {
 
 // Only tiles with known costs are formulated; the others certainly do not fit.
 void IntervalChoices::FormulateRefused(size_t index, size_t most) {
-  if (!expanded_->tiles) return;
+  if (!expanded_->tiles || context_->stop.Requested()) return;
   std::set<TileConfig> known;
   std::set<TileConfig> refused;
   for (const Choice& choice : expanded_->choices) {

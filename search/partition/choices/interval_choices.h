@@ -149,7 +149,8 @@ class IntervalChoices {
   // Adds choices as Extend does, but only on the axes that are cut so far. Choices whose score is
   // at least `score` are put aside: they are not added, and only their least score is recorded.
   // Choices put aside earlier that have a lower score come first. If no shape is missing, tries
-  // skipped policies with all shapes; kPoliciesForOne of them count as one shape.
+  // skipped policies with all shapes; kPoliciesForOne of them count as one shape. After a stop,
+  // adds none.
   size_t ExtendBelow(double score, size_t most);
 
   // As ExtendBelow, but tries skipped policies first, and then up to `most` shapes.

@@ -154,7 +154,7 @@ size_t IntervalChoices::Extend(size_t most) {
 }
 
 size_t IntervalChoices::ExtendBelow(double score, size_t most) {
-  if (expanded_ == nullptr || expanded_->refusal) return 0;
+  if (expanded_ == nullptr || expanded_->refusal || context_->stop.Requested()) return 0;
   PriceAll(context_->stop);
   PriceAside(score);
   std::map<Range, std::vector<graph::tiling::TileShape>> aside;

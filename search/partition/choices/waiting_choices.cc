@@ -83,6 +83,10 @@ bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
   const size_t addition = ++expanded_->additions;
   const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
   for (const TileShape& shape : tile_shapes) {
+    if (context_->stop.Requested()) {
+      expanded_->lost_shapes = true;
+      break;
+    }
     expanded_->waiting.emplace(shape,
                                Waiting{bounds->Find(shape, floor, context_->scale), addition});
   }
@@ -177,6 +181,10 @@ std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileS
   const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
+    if (context_->stop.Requested()) {
+      expanded_->lost_shapes = true;
+      break;
+    }
     const double least = bounds->Find(shape, floor, context_->scale);
     // A shape with an infinite bound has no price under any policy.
     if (least < below || std::isinf(least)) {

@@ -115,7 +115,9 @@ Attempts::Outcome Attempts::PlaceNow(const paths::Selection& selection) {
     attempted_.obstacle = std::move(joint->obstacle);
     return joint->fails_at_home ? Outcome::kNoPlanAtHome : Outcome::kNoPlan;
   }
-  plan::Plan plan = answer::AssemblePlan(context_, selection, *joint);
+  std::optional<plan::Plan> assembled = answer::AssemblePlan(context_, selection, *joint);
+  if (!assembled) return Outcome::kNoPlan;
+  plan::Plan& plan = *assembled;
   const bool as_promised = !cost::IsLess(context_.scale.ScoreOf(selection.cost), plan.score);
   if (!as_promised && !IsProvenLowest(*joint))
     attempted_.outcome.least_unproven =

@@ -69,6 +69,19 @@ std::string FindArgument(const paths::OrderedNetwork& network,
   return plan::verify::infeasibility::FindQuickArgument(question);
 }
 
+// When the search for the best tiles of single operators ends, so that time is left before the
+// deadline to find some layer-by-layer plan in haste, place it and check it. None if there is no
+// deadline, or if a plan is known already.
+std::optional<base::Stop::Clock::time_point> TimeForHaste(const choices::SearchContext& context,
+                                                          Known known) {
+  constexpr std::chrono::milliseconds kForOne{2};
+  const auto deadline = context.stop.Deadline();
+  if (!deadline || known == Known::kPlan) return std::nullopt;
+  const auto operators = static_cast<int64_t>(context.graph.operators.size());
+  const auto half = context.stop.Before(0.5);
+  return std::max(*half, *deadline - operators * kForOne);
+}
+
 }  // namespace
 
 base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& network,
@@ -85,7 +98,8 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   found.paths = std::make_unique<paths::PathSearch>(
       orders, search_limits, paths::OtherOrderLimits{}, options.threads, options.progress, before);
   paths::PathSearch& paths = *found.paths;
-  paths.FormulateSingles(context.stop);
+  const base::Stop haste(TimeForHaste(context, known), &context.stop);
+  paths.FormulateSingles(haste);
   if (answer::IsHopeless(context, lower_bounds)) {
     found.result = answer::ExplainAbsence(context, paths, lower_bounds);
     found.whatever_the_order = true;
@@ -93,7 +107,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
   }
   // If a layer-by-layer plan exists, it is found with any budget, and usually even after a stop.
   using Persistence = paths::PathSearch::Persistence;
-  const bool knows_singles = paths.DecideSingles(context.stop, Persistence::kFewQueries);
+  const bool knows_singles = paths.DecideSingles(haste, Persistence::kFewQueries);
   if (knows_singles) {
     if (before.empty()) found.alone = answer::AssembleBaseline(context, paths);
   } else if (context.stop.Requested() && known == Known::kPlan) {
@@ -101,7 +115,7 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
     return found;
   }
   if (!constraints.IsEmpty()) paths.DecideShortest(context.stop);
-  if (paths.IsCutShort()) paths.DecideShortestInHaste();
+  if (paths.IsCutShort() || (!knows_singles && haste.Requested())) paths.DecideShortestInHaste();
   Attempts attempts(network, lower_bounds, paths);
   if (auto fault = attempts.TakeKnown()) return base::Unexpected(*fault);
   if (!attempts.HasPlan()) {

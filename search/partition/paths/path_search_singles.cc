@@ -24,7 +24,7 @@ constexpr int kFewQueries = 16;
 constexpr size_t kTogether = 4;
 
 // The time after an interrupt in which the layer-by-layer plan is still completed.
-constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(40);
+constexpr base::Stop::Clock::duration kAfterInterrupt = std::chrono::milliseconds(30);
 
 }  // namespace
 

@@ -339,7 +339,7 @@ class Differential : public testing::Test {
     EXPECT_GE(tally_.costs_found * 100, problems);
     EXPECT_GE(tally_.least_costs_found * 100, 95 * tally_.costs_found);
     for (const auto& [party, decided] : tally_.decided) {
-      // The finders decide only what fits, and order search honours few kinds.
+      // The finders decide only what fits, and order search supports few kinds.
       const int least = party == local_search_.Name() ? 5 : party == order_search_.Name() ? 2 : 8;
       EXPECT_GE(decided * 100, least * problems) << party;
     }

@@ -182,7 +182,7 @@ TEST(LocalSearch, RefusesWhatItCannotHonour) {
   problem.relations.push_back({problem::RelationKind::kAdjacent, 0, 1, 0});
   const Result result = Decide(engines::local_search::LocalSearchEngine(), problem, 16, 100);
   EXPECT_EQ(result.status, Status::kUnsupported);
-  EXPECT_THAT(result.reason, HasSubstr("the local-search engine does not honour"));
+  EXPECT_THAT(result.reason, HasSubstr("the local-search engine does not support"));
 }
 
 TEST(LocalSearch, LeavesManyConflictsToOthers) {

@@ -74,7 +74,7 @@ TEST(OrderSearchEngineTest, FindsWhatBruteForceFindsAndNothingElse) {
     const Bytes capacity = problem.memories[0].capacity;
     const Result result = DecideInOrder(problem, capacity, 2000);
     if (result.status == Status::kUnsupported) {
-      EXPECT_THAT(result.reason, HasSubstr("does not honour"));
+      EXPECT_THAT(result.reason, HasSubstr("does not support"));
       ++unsupported;
       continue;
     }

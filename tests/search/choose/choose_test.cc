@@ -330,7 +330,7 @@ TEST(Choose, WhatNoEngineSupportsIsNotCalledUnproven) {
   ASSERT_TRUE(none) << base::Format(none.error());
   EXPECT_EQ(none->status, Status::kUnsupported);
   EXPECT_TRUE(none->chosen.empty());
-  EXPECT_THAT(none->reason, testing::HasSubstr("greedy engine does not honour"));
+  EXPECT_THAT(none->reason, testing::HasSubstr("greedy engine does not support"));
 
   // What is placed all the same is a choice; the reason says why there is no more.
   problem.memories[0].banks.clear();
@@ -339,7 +339,7 @@ TEST(Choose, WhatNoEngineSupportsIsNotCalledUnproven) {
   ASSERT_TRUE(one) << base::Format(one.error());
   EXPECT_EQ(one->status, Status::kFeasible);
   EXPECT_EQ(one->value, 5);
-  EXPECT_THAT(one->reason, testing::HasSubstr("does not honour"));
+  EXPECT_THAT(one->reason, testing::HasSubstr("does not support"));
 }
 
 TEST(Choose, WithoutValuesEverythingMustBePlaced) {

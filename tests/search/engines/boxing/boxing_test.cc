@@ -231,7 +231,7 @@ TEST(Boxing, SaysWhatItDoesNotHonour) {
   problem.buffers[3].offset = 0;
   const problem::Result result = Ask(problem, 10);
   EXPECT_EQ(result.status, Status::kUnsupported);
-  EXPECT_THAT(result.reason, HasSubstr("boxing does not honour the fixed offset of b3"));
+  EXPECT_THAT(result.reason, HasSubstr("boxing does not support the fixed offset of b3"));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Problem MakePair() {
 // Two buffers of 5 and 3 units in 8: one of them lies at 0.
 class CallersClauses : public testing::Test {
  protected:
-  Solver::Verdict Solve(std::vector<BoundLiteral> assumptions = {}) {
+  Solver::SolveOutcome Solve(std::vector<BoundLiteral> assumptions = {}) {
     return solver_.Solve(assumptions, {}, {});
   }
   void Add(std::vector<BoundLiteral> clause) { solver_.AddClause(clause); }
@@ -43,7 +43,7 @@ class CallersClauses : public testing::Test {
 
 TEST_F(CallersClauses, DecideWhoLiesBelow) {
   Add({{0, 1}});
-  EXPECT_EQ(Solve(), Solver::Verdict::kFeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kFeasible);
   EXPECT_EQ(solver_.OffsetOf(0), 3);
   EXPECT_EQ(solver_.OffsetOf(1), 0);
 }
@@ -51,40 +51,40 @@ TEST_F(CallersClauses, DecideWhoLiesBelow) {
 TEST_F(CallersClauses, LinkBooleansToOffsets) {
   const int raised = solver_.AddBoolean();
   Add({OrderLiteral(2 * raised + 1), {2, 5}});
-  EXPECT_EQ(Solve({OrderLiteral(2 * raised)}), Solver::Verdict::kFeasible);
+  EXPECT_EQ(Solve({OrderLiteral(2 * raised)}), Solver::SolveOutcome::kFeasible);
   EXPECT_EQ(solver_.OffsetOf(1), 5);
   Add({OrderLiteral(2 * raised + 1), {0, 1}});
-  EXPECT_EQ(Solve({OrderLiteral(2 * raised)}), Solver::Verdict::kInfeasible);
-  EXPECT_EQ(Solve(), Solver::Verdict::kFeasible);
+  EXPECT_EQ(Solve({OrderLiteral(2 * raised)}), Solver::SolveOutcome::kInfeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kFeasible);
 }
 
 TEST_F(CallersClauses, OfTwoBoundsOnOneViewTheWeakerCounts) {
   Add({{0, 3}, {0, 100}});
-  EXPECT_EQ(Solve(), Solver::Verdict::kFeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kFeasible);
   EXPECT_EQ(solver_.OffsetOf(0), 3);
 }
 
 TEST_F(CallersClauses, AnEmptyOneRefutesEveryQuestion) {
   Add({});
-  EXPECT_EQ(Solve(), Solver::Verdict::kInfeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kInfeasible);
   solver_.Ask({{1, 1}, {8}});
-  EXPECT_EQ(Solve(), Solver::Verdict::kInfeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kInfeasible);
 }
 
 TEST_F(CallersClauses, OutliveAChangeOfSizes) {
   Add({{0, 1}});
   solver_.Ask({{2, 2}, {8}});
-  EXPECT_EQ(Solve(), Solver::Verdict::kFeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kFeasible);
   EXPECT_GE(solver_.OffsetOf(0), 1);
 }
 
 TEST_F(CallersClauses, OutliveAQuestionThatTheyContradict) {
   Add({{0, 1}, {2, 4}});
   solver_.Ask({{5, 3}, {3}});
-  EXPECT_EQ(Solve(), Solver::Verdict::kInfeasible);
+  EXPECT_EQ(Solve(), Solver::SolveOutcome::kInfeasible);
   solver_.Ask({{5, 3}, {8}});
-  EXPECT_EQ(Solve({{1, 0}, {3, -5}}), Solver::Verdict::kFeasible);
-  EXPECT_EQ(Solve({{1, 0}, {3, -3}}), Solver::Verdict::kInfeasible);
+  EXPECT_EQ(Solve({{1, 0}, {3, -5}}), Solver::SolveOutcome::kFeasible);
+  EXPECT_EQ(Solve({{1, 0}, {3, -3}}), Solver::SolveOutcome::kInfeasible);
 }
 
 TEST(CallersClausesAboutInterchangeableBuffers, EndTheOrderThatSymmetryAskedFor) {
@@ -92,11 +92,11 @@ TEST(CallersClausesAboutInterchangeableBuffers, EndTheOrderThatSymmetryAskedFor)
   for (problem::Buffer& buffer : problem.buffers) buffer.size = 1;
   const Packing packing = *MakePacking(problem, nullptr, {});
   Solver solver(packing, {}, {{1, 1}, {2}});
-  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
+  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::SolveOutcome::kFeasible);
   ASSERT_EQ(solver.OffsetOf(0), 0);
   const BoundLiteral raised{0, 1};
   solver.AddClause(std::span(&raised, 1));
-  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::Verdict::kFeasible);
+  ASSERT_EQ(solver.Solve({}, {}, {}), Solver::SolveOutcome::kFeasible);
   EXPECT_EQ(solver.OffsetOf(0), 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/allocate/reach.h"
+#include "tessera/search/allocate/needed_addresses.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -100,10 +100,10 @@ void AddTimes(Bytes& sum, size_t count, Bytes each) {
 
 }  // namespace
 
-Reach FarthestNeeded(const Problem& problem) {
+NeededAddresses FarthestNeeded(const Problem& problem) {
   if (const std::optional<Bytes> top = StackedTop(problem)) return {*top};
-  Reach reach;
-  Bytes& sum = reach.end;
+  NeededAddresses needed;
+  Bytes& sum = needed.end;
   Bytes step = 1;  // by multiples of which the buffers above a gap move down
   const auto keep = [&step](Bytes multiple) {
     step = base::SaturatingMul(step / std::gcd(step, multiple), multiple);
@@ -122,8 +122,8 @@ Reach FarthestNeeded(const Problem& problem) {
   for (const Relation& relation : problem.relations) AddTimes(sum, 1, relation.delta);
   for (const problem::Rule& rule : problem.rules) {
     const problem::Requirement& required = rule.requirement;
-    reach.is_guess |= required.kind == problem::RequirementKind::kCommonDelta ||
-                      required.kind == problem::RequirementKind::kXorDistance;
+    needed.is_guess |= required.kind == problem::RequirementKind::kCommonDelta ||
+                       required.kind == problem::RequirementKind::kXorDistance;
     keep(required.multiple);
     AddTimes(sum, 2 * rule.pairs.size(), required.distance);
     AddTimes(sum, rule.buffers.size(), required.before);
@@ -135,17 +135,17 @@ Reach FarthestNeeded(const Problem& problem) {
   }
   AddTimes(sum, parts, step);
   sum = std::min(sum, kNoPosition);
-  return reach;
+  return needed;
 }
 
 Room RoomFor(const Problem& problem, Bytes stated, bool exact, bool may_guess) {
   Room room{.capacity = std::min(stated, kNoPosition - 1)};
   if (exact && stated < kNoPosition) return room;
-  const Reach reach = FarthestNeeded(problem);
-  room.refutes = stated < kNoPosition || (reach.end < kNoPosition && !reach.is_guess);
-  if (exact || reach.end >= room.capacity || (reach.is_guess && !may_guess)) return room;
-  room.capacity = reach.end;
-  room.is_guess = reach.is_guess;
+  const NeededAddresses needed = FarthestNeeded(problem);
+  room.refutes = stated < kNoPosition || (needed.end < kNoPosition && !needed.is_guess);
+  if (exact || needed.end >= room.capacity || (needed.is_guess && !may_guess)) return room;
+  room.capacity = needed.end;
+  room.is_guess = needed.is_guess;
   return room;
 }
 

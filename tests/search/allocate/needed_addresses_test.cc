@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/allocate/reach.h"
+#include "tessera/search/allocate/needed_addresses.h"
 
 #include <gtest/gtest.h>
 
@@ -145,7 +145,7 @@ TEST(FarthestNeeded, HoldsAPlacementWhereThereIsOne) {
   for (int round = 0; round < DrawsOf(400); ++round) {
     const Problem problem = DrawRequirements(random);
     if (problem::CheckWellFormed(problem)) continue;
-    const allocate::Reach farthest = allocate::FarthestNeeded(problem);
+    const allocate::NeededAddresses farthest = allocate::FarthestNeeded(problem);
     const std::optional<problem::Bytes> least = LeastTop(problem, 28);
     if (farthest.is_guess || !least) continue;
     EXPECT_LE(*least, farthest.end) << problem::files::WriteProblem(problem);
@@ -162,7 +162,7 @@ TEST(FarthestNeeded, HasRoomForDistances) {
   rule.requirement.distance = 1000;
   rule.pairs = {{0, 1}};
   problem.rules.push_back(rule);
-  const allocate::Reach farthest = allocate::FarthestNeeded(problem);
+  const allocate::NeededAddresses farthest = allocate::FarthestNeeded(problem);
   EXPECT_FALSE(farthest.is_guess);
   EXPECT_GE(farthest.end, 1001);
 }

@@ -21,12 +21,12 @@ bool ReachesTooFar(const problem::Problem& problem, std::span<const problem::Byt
 
 // An address of memories[0] within which a Problem has a placement if it has any; kNoPosition if no
 // such address is known. A guess may be too low.
-struct Reach {
+struct NeededAddresses {
   problem::Bytes end = 0;
   bool is_guess = false;
 };
-// Computes the reach of a Problem. Cost: linear.
-Reach FarthestNeeded(const problem::Problem& problem);
+// Computes them for a Problem. Cost: linear.
+NeededAddresses FarthestNeeded(const problem::Problem& problem);
 
 // The room of a search in memories[0].
 struct Room {
