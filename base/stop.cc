@@ -23,9 +23,9 @@ bool Stop::Requested() const {
   }
   const bool reached =
       request_at_ > 0 && polls_.fetch_add(1, std::memory_order_relaxed) + 1 >= request_at_;
-  const bool by_parent =
-      parent_ != nullptr && (only_at_interrupt_ ? parent_->IsInterrupted() : parent_->Requested());
-  const bool requested = reached || requested_at_.load(std::memory_order_relaxed) != 0 || by_parent;
+  const bool requested = reached || requested_at_.load(std::memory_order_relaxed) != 0 ||
+                         (parent_ != nullptr &&
+                          (only_at_interrupt_ ? parent_->IsInterrupted() : parent_->Requested()));
   if (requested) NoteCutOff();
   return requested;
 }
