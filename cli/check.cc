@@ -127,10 +127,11 @@ class CheckCommand final : public Command {
   // Neither accepts nor refuses an answer whose check the stop cut off.
   ExitCode LeaveOpen(Console& console, const base::Stop& stop, std::string_view what,
                      std::string_view when, bool interrupted) const {
-    const std::string_view cause = interrupted            ? "a signal"
-                                   : stop.IsOutOfMemory() ? "--memory-limit"
-                                   : stop.Requested()     ? "--timeout"
-                                                          : "a lack of memory";
+    const bool meets_limit = stop.IsOutOfMemory() || stop.HasDeclined();
+    const std::string_view cause = interrupted        ? "a signal"
+                                   : meets_limit      ? "--memory-limit"
+                                   : stop.Requested() ? "--timeout"
+                                                      : "a lack of memory";
     const std::string reason =
         fmt::format("{} ended the check of {} {}; nothing is wrong so far", cause, what, when);
     console.Print(format_.IsJson()

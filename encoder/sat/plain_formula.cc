@@ -124,7 +124,8 @@ void PlainFormula::ChooseValues(int buffer, size_t most) {
     }
   }
   const int64_t pieces = every ? all : static_cast<int64_t>(most);
-  for (int64_t k = 1; k <= pieces; ++k) {
+  base::PolledWork work(&stop_);
+  for (int64_t k = 1; k <= pieces && work.Continues(); ++k) {
     insert(domain.first + (every ? k : k * (all / (pieces + 1) + 1)) * domain.stride);
   }
   domain.values.assign(values.begin(), values.end());

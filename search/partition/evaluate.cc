@@ -249,7 +249,9 @@ class Evaluator {
       plan.notes.push_back(*std::move(note));
     plan.version = options_.version;
     plan.run = answer::RecordOf(options_);
-    plan.baseline = answer::FindBaseline(plan, context_.scale, context_.engines, options_.threads);
+    plan.baseline = answer::FindBaseline(plan, context_.scale, context_.engines, options_.threads,
+                                         context_.stop);
+    plan.run.cut_off = plan.run.cut_off || !plan.baseline;
     plan.seed = draft_.seed;
     Evaluation evaluation;
     evaluation.status = Status::kFeasible;

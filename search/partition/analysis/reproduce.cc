@@ -94,14 +94,17 @@ class Comparison {
   }
 
   // Compares with the claims that are allowed without a search.
-  void AgainstBounds(const plan::Baseline& baseline) {
+  void AgainstBounds(const std::optional<plan::Baseline>& baseline) {
     Plan expected = plan_;
     plan_.run.searched ? answer::ClaimByBound(expected) : answer::ClaimNothing(expected);
     AgainstClaims(expected);
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i)
       ExpectLargest(i, answer::IsWholeOutput(plan_.network, plan_.subgraphs[i]));
-    if (plan_.baseline || !plan_.run.cut_off) AgainstBaseline(baseline);
+    if (NeedsBaseline(plan_)) AgainstBaseline(baseline);
   }
+
+  // A search that was cut off may have no baseline.
+  static bool NeedsBaseline(const Plan& plan) { return plan.baseline || !plan.run.cut_off; }
 
   void Say(std::string message) {
     violations_.push_back({plan::verify::ViolationKind::kClaim, std::move(message)});
@@ -201,8 +204,12 @@ Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
     const base::Expected<cost::Scale> of_baseline = cost::Scale::Make(
         plan.run.searched ? WithoutRatios(plan.objective) : plan.objective, plan.lower_bounds);
     if (scale && of_baseline) {
-      plan::Baseline baseline = answer::FindBaseline(plan, *of_baseline, own.engines, own.threads);
-      baseline.score = scale->ScoreOf(baseline.totals);
+      std::optional<plan::Baseline> baseline;
+      if (Comparison::NeedsBaseline(plan)) {
+        baseline = answer::FindBaseline(plan, *of_baseline, own.engines, own.threads, stop);
+        if (!baseline) return {};
+        baseline->score = scale->ScoreOf(baseline->totals);
+      }
       comparison.AgainstBounds(baseline);
     } else {
       comparison.Say(scale ? of_baseline.error().message : scale.error().message);

@@ -86,10 +86,11 @@ plan::Run RecordOf(const EvaluateOptions& options);
 // Returns the baseline of a plan: every operator of its network alone, nothing kept on chip, with
 // the best choice that fits by itself. Uses the plan's constraints, and the budget and the previous
 // plan of its record, but no results of an earlier search, which may have been cut off. So the same
-// plan always has the same baseline. Throws std::bad_alloc, also if an allocation fails in an
-// engine.
-plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
-                            const tiling::Engines& engines, int threads);
+// plan always has the same baseline. nullopt if the stop came first. Throws std::bad_alloc, also if
+// an allocation fails in an engine.
+std::optional<plan::Baseline> FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
+                                           const tiling::Engines& engines, int threads,
+                                           const base::Stop& stop);
 
 // The findings of the search of one order of the operators about its best plan.
 struct SearchOutcome {

@@ -71,14 +71,15 @@ plan::Run RecordOf(const EvaluateOptions& options) {
   return run;
 }
 
-plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
-                            const tiling::Engines& engines, int threads) {
-  const base::Stop never;
+std::optional<plan::Baseline> FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
+                                           const tiling::Engines& engines, int threads,
+                                           const base::Stop& stop) {
+  const base::Stop own(std::nullopt, &stop);
   const tiling::CachedEngines cached(engines);
   const paths::NetworkContext network_context{.graph = plan.network,
                                               .profile = plan.profile,
                                               .scale = scale,
-                                              .stop = never,
+                                              .stop = own,
                                               .engines = engines,
                                               .tile_engines = cached.Pointers(),
                                               .budget = {plan.run.budget},
@@ -91,9 +92,10 @@ plan::Baseline FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
   const std::vector<paths::Ordered> orders = {network.AsOrdered()};
   paths::PathSearch singles(orders, {.most_operators = 1, .effort = {}}, paths::OtherOrderLimits{},
                             threads, {}, {});
-  singles.DecideSingles(never, paths::PathSearch::Persistence::kToTheEnd);
-  if (never.HasCutOff()) throw std::bad_alloc();
-  return *AssembleBaseline(network.Context(), singles);
+  singles.DecideSingles(own, paths::PathSearch::Persistence::kToTheEnd);
+  if (stop.Requested()) return std::nullopt;
+  if (own.HasCutOff()) throw std::bad_alloc();
+  return AssembleBaseline(network.Context(), singles);
 }
 
 }  // namespace tessera::search::partition::answer
