@@ -279,8 +279,9 @@ class CheckCommand final : public Command {
           fmt::format("lowered: {} runs of jobs in an order of their own, as depends_on permits\n",
                       verdict.interpreted->tally.jobs);
     }
-    text += fmt::format("{}: status, score, baseline and largest tiles\n",
-                        verdict.searched_again ? "made again" : "not made again (--no-search)");
+    text += fmt::format("{}: status, score{} and largest tiles\n",
+                        verdict.searched_again ? "made again" : "not made again (--no-search)",
+                        answer.plan && answer.plan->baseline ? ", baseline" : "");
     if (verdict.bound) text += BoundAsText(*verdict.bound);
     return text + fmt::format("not checked, for readers only: {}\n",
                               fmt::join(plan::files::kExempt, ", "));

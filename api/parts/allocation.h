@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,9 @@ problem::Explanation ExplainInfeasible(const problem::Problem& problem, problem:
                                        const base::Stop& stop,
                                        const problem::Ladder* ladder = nullptr,
                                        size_t candidate = 0);
+
+// The time for reasons after a deadline that is over.
+inline constexpr std::chrono::milliseconds kLateReasons{25};
 
 // Returns the budget of an explanation.
 base::Budget ReasonBudget(std::optional<int64_t> given);

@@ -11,9 +11,7 @@
 namespace tessera::api::parts {
 namespace {
 
-// The time for all reasons, and that after a deadline that is over.
-constexpr std::chrono::milliseconds kReasons{1700};
-constexpr std::chrono::milliseconds kLateReasons{25};
+constexpr std::chrono::milliseconds kReasons{1700};  // the time for all reasons
 constexpr double kPartForCollision = 0.4;
 
 base::Stop::Clock::time_point ReasonsEnd(const base::Stop& stop) {

@@ -2,7 +2,6 @@
 
 #include "tessera/api/parts/tile_answers.h"
 
-#include <chrono>
 #include <map>
 #include <utility>
 
@@ -149,7 +148,6 @@ api::answers::ShapeAnswer TileAnswers::Build(const TileSubject& subject,
 
 // After a deadline, cheap reasons are still of use; after an interrupt none is.
 bool TileAnswers::IsTooLate() const {
-  constexpr std::chrono::milliseconds kLateReasons{25};
   const auto deadline = stop_.Deadline();
   return stop_.IsInterrupted() || (deadline && base::Stop::Clock::now() > *deadline + kLateReasons);
 }

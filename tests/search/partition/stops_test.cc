@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,62 +14,25 @@
 #include "files.h"
 #include "networks.h"
 #include "search_options.h"
+#include "stops_at_polls.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/validator.h"
-#include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/lower_bounds.h"
-#include "tessera/search/orders/legal_orders.h"
-#include "tessera/search/orders/low_memory_orders.h"
 #include "tessera/search/partition/analysis/front.h"
 #include "tessera/search/partition/analysis/reproduce.h"
-#include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/tiling/feasible_frontier.h"
 #include "tessera/tests/draws.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
-// Cuts every search off at its polls of the stop, one run for each of several polls. Only few polls
-// may follow the request, the answer must be honest, and its contents must be correct.
+// Cuts searches for plans off at their polls of the stop, one run for each of several polls. Few
+// polls may follow the request, the answer must be honest, and its contents must be correct.
 namespace tessera::search {
 namespace {
 
 using problem::Status;
-
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
-// Runs of one search, spread evenly over its polls.
-int64_t Runs() { return IsLongRun() ? 32 : 12; }
-
-// A search that polls less than this many times would be no subject.
-constexpr int kLeastRuns = 10;
-
-// Polls between the request and the end: each task that no longer starts polls once, and each level
-// of calls polls a few times.
-constexpr int64_t kMostAfter = 400;
-
-// Calls run(stop) with a stop that requests itself at the k-th poll, for k in steps up to the
-// `polls` of a whole run. Returns the number of runs.
-template <typename Run>
-int ForEachPoll(int64_t polls, const Run& run, int64_t most_after = kMostAfter) {
-  int runs = 0;
-  for (int64_t k = 1; k <= polls; k += std::max<int64_t>(1, polls / Runs())) {
-    SCOPED_TRACE("stopped at poll " + std::to_string(k) + " of " + std::to_string(polls));
-    const base::Stop stop(base::Stop::AtPoll{k});
-    run(stop);
-    EXPECT_GE(stop.Polls(), k);
-    EXPECT_LE(stop.Polls() - k, most_after);
-    ++runs;
-  }
-  return runs;
-}
-
-void ExpectRight(const plan::Plan& plan) {
-  for (const plan::verify::Violation& violation : plan::verify::Validate(plan))
-    ADD_FAILURE() << violation.message;
-}
 
 // Claims that the check of a plan makes again.
 void ExpectConfirmed(const plan::Plan& plan, const partition::answer::PartitionOptions& options) {
@@ -126,12 +90,6 @@ int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions
     options.stop = nullptr;
     if (result->plan) ExpectConfirmed(*result->plan, options);
   });
-}
-
-partition::answer::PartitionOptions KeepingWherePossible(plan::Objective objective = {}) {
-  partition::answer::PartitionOptions options = KeepingNothing(std::move(objective));
-  options.keeping = partition::paths::Keeping::kWherePossible;
-  return options;
 }
 
 // Whether a longer subgraph has room takes a search; what an operator alone needs does not.
@@ -211,6 +169,55 @@ TEST(Stops, EndTheCheckOfAPlanWithManyTiles) {
   const auto refused = plan::verify::ValidateUnlessInterrupted(plan, 1, never);
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused->empty());
+}
+
+// The baseline of a plan whose search cannot be repeated is made again, up to the stop.
+TEST(Stops, EndTheRepetitionOfABaseline) {
+  const auto options = KeepingNothing(Minimise("latency"));
+  const auto found = partition::SearchPartition(
+      Chain(4), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400), options);
+  ASSERT_TRUE(found && found->plan && found->plan->baseline);
+  plan::Plan plan = *found->plan;
+  plan.run.cut_off = true;
+  const auto repeat = [&](const base::Stop& stop) {
+    return partition::analysis::Reproduce(
+        plan, {.engines = tiling::Engines(options.engines.begin(), options.engines.end()),
+               .stop = &stop});
+  };
+  const base::Stop never(base::Stop::AtPoll{kNever});
+  EXPECT_TRUE(repeat(never).finished);
+  EXPECT_GE(ForEachPoll(never.Polls(), repeat), kLeastRuns);
+  EXPECT_FALSE(repeat(base::Stop(base::Stop::AtPoll{1})).finished);
+  EXPECT_FALSE(repeat(base::Stop(base::Stop::AtPoll{never.Polls() / 4})).finished);
+
+  // Nothing is made again for a baseline that the plan does not state.
+  plan.baseline.reset();
+  const base::Stop counting(base::Stop::AtPoll{kNever});
+  EXPECT_TRUE(repeat(counting).finished);
+  EXPECT_LT(counting.Polls(), never.Polls() / 2);
+}
+
+// Whenever the deadline comes, before, in or after the time left for a plan in haste, the answer is
+// honest, and there is a plan, because each operator fits alone.
+TEST(Stops, AtADeadlineLeaveAPlan) {
+  const Subject subject{Chain(12), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400)};
+  auto options = KeepingWherePossible();
+  const auto whole = partition::SearchPartition(subject.graph, subject.profile, options);
+  ASSERT_TRUE(whole && whole->plan);
+  for (const int64_t ms : {-10, 0, 1, 2, 4, 8, 16, 24, 32, 48, 64}) {
+    SCOPED_TRACE(std::to_string(ms) + " ms");
+    const base::Stop stop(base::Stop::Clock::now() + std::chrono::milliseconds(ms));
+    options.stop = &stop;
+    const auto found = partition::SearchPartition(subject.graph, subject.profile, options);
+    ASSERT_TRUE(found && found->plan);
+    ExpectRight(*found->plan);
+    options.stop = nullptr;
+    ExpectConfirmed(*found->plan, options);
+    EXPECT_EQ(found->plan->run.cut_off, stop.HasCutOff());
+    if (found->plan->status == "optimal") {
+      EXPECT_EQ(found->plan->score, whole->plan->score);
+    }
+  }
 }
 
 TEST(Stops, EndASearchForPartitionsAtEachPoll) {
@@ -352,106 +359,6 @@ TEST(Stops, EndASearchForAFrontAtEachPoll) {
     }
   });
   EXPECT_GE(runs, kLeastRuns);
-}
-
-TEST(Stops, EndASearchForTilesAtEachPoll) {
-  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 250)};
-  tiling::TileOptions options;
-  const auto engines = KeepingNothing().engines;
-  options.engines = tiling::Engines(engines.begin(), engines.end());
-  const base::Stop never(base::Stop::AtPoll{kNever});
-  const auto whole = tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, never);
-  ASSERT_TRUE(whole && whole->largest);
-  const int64_t most = graph::ElementsOf(whole->tiles.Candidates()[*whole->largest].choice.tile);
-  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    const auto cut_off =
-        tiling::FindStaircase(subject.graph, subject.profile, {0, 2}, options, stop);
-    ASSERT_TRUE(cut_off) << cut_off.error().message;
-    if (!cut_off->largest_proven) return;
-    ASSERT_TRUE(cut_off->largest);
-    EXPECT_EQ(graph::ElementsOf(cut_off->tiles.Candidates()[*cut_off->largest].choice.tile), most);
-  });
-}
-
-TEST(Stops, EndAnAllocationAtEachPoll) {
-  const auto plan = partition::SearchPartition(
-      Chain(5), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 200), KeepingNothing());
-  ASSERT_TRUE(plan && plan->plan);
-  const problem::Problem& problem = plan->plan->problem;
-  const auto listed = KeepingNothing().engines;
-  const tiling::Engines engines(listed.begin(), listed.end());
-  allocate::AllocateOptions options;
-  options.minimize = true;
-  const base::Stop never(base::Stop::AtPoll{kNever});
-  options.stop = &never;
-  const auto whole = allocate::Allocate(problem, nullptr, 0, engines, options);
-  ASSERT_TRUE(whole && whole->peak);
-  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    options.stop = &stop;
-    const auto result = allocate::Allocate(problem, nullptr, 0, engines, options);
-    ASSERT_TRUE(result) << result.error().message;
-    EXPECT_NE(result->status, Status::kInfeasible);
-    if (result->status == Status::kOptimal) {
-      EXPECT_EQ(result->peak, whole->peak);
-    }
-  });
-}
-
-TEST(Stops, EndAJudgementAtEachPoll) {
-  const Subject subject{Chain(3), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 60)};
-  partition::answer::PartitionOptions options = KeepingWherePossible();
-  const base::Stop never(base::Stop::AtPoll{kNever});
-  options.stop = &never;
-  const bool refuted = partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options)
-                           .refutation.has_value();
-  ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    options.stop = &stop;
-    const plan::verify::infeasibility::RefutationResult judgement =
-        partition::answer::JudgeWhetherNone(subject.graph, subject.profile, options);
-    if (judgement.refutation) {
-      EXPECT_TRUE(refuted);
-    } else {
-      EXPECT_FALSE(judgement.gap.empty());
-    }
-  });
-}
-
-// Independent operators: every order is legal, and there are as many cuts as sets of operators.
-graph::Graph Parallel(int operators) {
-  NetworkBuilder net;
-  const int input = net.Input({1, 1, 4, 4});
-  int last = 0;
-  for (int i = 0; i < operators; ++i) last = net.Conv(input, 1, 1);
-  return net.Finish(last);
-}
-
-TEST(Stops, EndASearchForOrdersAtEachPoll) {
-  const graph::Graph graph = Parallel(24);
-  const orders::Precedence precedence(graph);
-  const orders::LiveBytes live(graph, precedence, std::vector<int64_t>(graph.tensors.size(), 16));
-  const base::Stop never(base::Stop::AtPoll{kNever});
-  ASSERT_TRUE(orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, never));
-  const int runs = ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    EXPECT_FALSE(orders::FindLeastLiveOrder(precedence, live, orders::LiveGoal::kPeak, stop));
-  });
-  EXPECT_GE(runs, kLeastRuns);
-  EXPECT_FALSE(orders::FindEveryOrder(precedence, 1'000, base::Stop(base::Stop::AtPoll{40})));
-}
-
-// 400 parallel operators: the work between two polls is a node and a cut, whatever the number of
-// nodes.
-TEST(Stops, OfManyParallelOperatorsEndImmediately) {
-  const Subject subject{Parallel(100), SmallMachine(hw_profiles::DmaSteps::kDoubleBuffered, 400)};
-  partition::answer::PartitionOptions options = KeepingWherePossible();
-  for (const int64_t k : {1, 500, 5'000}) {
-    const base::Stop stop(base::Stop::AtPoll{k});
-    options.stop = &stop;
-    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
-    ASSERT_TRUE(result && result->plan);
-    ExpectRight(*result->plan);
-    EXPECT_TRUE(result->plan->run.cut_off);
-    EXPECT_LE(stop.Polls() - k, 20'000);  // intervals that are no longer bounded
-  }
 }
 
 }  // namespace

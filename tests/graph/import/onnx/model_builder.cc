@@ -249,6 +249,19 @@ std::string Describe(const Graph& graph) {
   return text;
 }
 
+Graph ImportOne(const std::string& type, const std::vector<Extent>& x,
+                const std::vector<std::string>& others, const Attributes& attributes,
+                const std::function<void(ModelBuilder&)>& constants, int64_t version) {
+  ModelBuilder model(version);
+  model.Input("x", x);
+  if (constants) constants(model);
+  std::vector<std::string> inputs = {"x"};
+  inputs.insert(inputs.end(), others.begin(), others.end());
+  model.Add(type, inputs, "y", attributes);
+  model.Output("y");
+  return MustImportGraph(model);
+}
+
 const Operator& OperatorNamed(const Graph& graph, const std::string& id) {
   static const Operator kNone;
   const std::optional<int> found = FindOperator(graph, id);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -83,6 +84,11 @@ using ImportOptions = import::common::ImportOptions;
 // The graph, or a failed test.
 Import MustImport(const ModelBuilder& model, const ImportOptions& options = {});
 Graph MustImportGraph(const ModelBuilder& model, const ImportOptions& options = {});
+
+// The graph of one operator over input "x"; its result is "y". `constants` adds the `others`.
+Graph ImportOne(const std::string& type, const std::vector<Extent>& x,
+                const std::vector<std::string>& others, const Attributes& attributes,
+                const std::function<void(ModelBuilder&)>& constants = {}, int64_t version = 13);
 
 // The fault, or a failed test.
 base::Diagnostic FaultOf(const std::string& bytes, const ImportOptions& options = {});
