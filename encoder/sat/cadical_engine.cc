@@ -206,10 +206,13 @@ int Solve(CaDiCaL::Solver& solver, MemoryFile& file,
           const base::Budget& budget, const base::Stop& stop) {
   Configure(solver, {{"binary", 0}, {"seed", static_cast<int>(seed % kCadicalSeedRange)}});
   solver.trace_proof(file.Get(), "trace");
-  visit_all([&solver](std::span<const int> clause) {
+  base::PolledWork work(&stop);
+  visit_all([&](std::span<const int> clause) {
+    if (!work.Continues()) return;
     for (const int literal : clause) solver.add(literal);
     solver.add(0);
   });
+  if (work.IsCutOff()) return 0;
   StopWatcher watcher(stop);
   solver.connect_terminator(&watcher);
   if (budget.units < std::numeric_limits<int>::max())
@@ -251,6 +254,7 @@ TracedAnswer SolveTraced(const std::function<void(const ClauseVisitor&)>& visit_
   } else {
     traced.answer.reason = stop.Requested() ? "stopped" : "the budget of conflicts is spent";
   }
+  base::FreeUnlessAtEnd(std::move(solver), stop);
   return traced;
 }
 

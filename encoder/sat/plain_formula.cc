@@ -3,8 +3,8 @@
 #include "tessera/encoder/sat/plain_formula.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-#include <set>
 
 #include "tessera/base/arithmetic.h"
 
@@ -90,50 +90,74 @@ void PlainFormula::MakeDomains(size_t most_values) {
   for (int i = 0; i < static_cast<int>(domains_.size()) && !contradicts_ && !full_; ++i) {
     ChooseValues(i, most_values);
     Domain& domain = domains_[static_cast<size_t>(i)];
-    domain.variable = static_cast<int>(meanings_.size()) + 1;
-    for (const Bytes value : domain.values) meanings_.push_back(AtLeast(i, value));
-    full_ = meanings_.size() > limit_ || stop_.Requested();
+    domain.variable = NextVariable();
+    bounds_ += domain.values.size();
+    full_ = full_ || bounds_ > limit_ || stop_.Requested();
   }
 }
 
+// All values if they are few; else the sums of a boundary and sizes, filled up by a grid.
 void PlainFormula::ChooseValues(int buffer, size_t most) {
   Domain& domain = domains_[static_cast<size_t>(buffer)];
   const int64_t all = domain.Count() - 1;
-  std::set<Bytes> values;
-  const auto insert = [&](Bytes value) {
-    value = base::RoundUp(value, domain.stride);
-    if (value > domain.first && value <= domain.last && values.size() < most) values.insert(value);
-  };
   const bool every = all <= static_cast<int64_t>(std::min(most, limit_));
   weakened_ = weakened_ || !every;
-  if (!every) {
-    const Memory& home = MemoryOf(buffer);
-    std::set<Bytes> boundaries = {0, domain.last + BufferAt(buffer).size};
-    for (const problem::Bank& bank : home.banks)
-      boundaries.insert({bank.range.begin, bank.range.end});
-    for (const problem::Reserved& reserved : home.reserved) {
-      boundaries.insert({reserved.range.begin, reserved.range.end});
-    }
-    std::set<Bytes> sizes = {0};
-    for (const Buffer& other : problem_.buffers) {
-      if (other.memory == BufferAt(buffer).memory) sizes.insert(other.size);
-    }
-    for (const Bytes size : sizes) {
-      for (const Bytes boundary : boundaries) insert(boundary + size);
-      for (const Bytes boundary : boundaries) insert(boundary - size - BufferAt(buffer).size + 1);
-    }
-  }
-  const int64_t pieces = every ? all : static_cast<int64_t>(most);
+  const int64_t pitch = every ? 1 : all / (static_cast<int64_t>(most) + 1) + 1;
+  const int64_t pieces = all / pitch;
+  full_ = bounds_ + static_cast<size_t>(pieces) > limit_;
+  if (full_) return;
+  const std::set<Bytes> sums = every ? std::set<Bytes>() : SumsOfSizes(buffer, most);
+  std::vector<Bytes> grid;
+  grid.reserve(static_cast<size_t>(pieces));
   base::PolledWork work(&stop_);
-  for (int64_t k = 1; k <= pieces && work.Continues(); ++k) {
-    insert(domain.first + (every ? k : k * (all / (pieces + 1) + 1)) * domain.stride);
+  for (int64_t k = 1; k <= pieces && sums.size() + grid.size() < most && work.Continues(); ++k) {
+    const Bytes value = domain.first + k * pitch * domain.stride;
+    if (!sums.contains(value)) grid.push_back(value);
   }
-  domain.values.assign(values.begin(), values.end());
+  domain.values.reserve(sums.size() + grid.size());
+  std::merge(sums.begin(), sums.end(), grid.begin(), grid.end(), std::back_inserter(domain.values));
+}
+
+std::set<Bytes> PlainFormula::SumsOfSizes(int buffer, size_t most) const {
+  const Domain& domain = domains_[static_cast<size_t>(buffer)];
+  const Memory& home = MemoryOf(buffer);
+  std::set<Bytes> boundaries = {0, domain.last + BufferAt(buffer).size};
+  for (const problem::Bank& bank : home.banks)
+    boundaries.insert({bank.range.begin, bank.range.end});
+  for (const problem::Reserved& reserved : home.reserved) {
+    boundaries.insert({reserved.range.begin, reserved.range.end});
+  }
+  std::set<Bytes> sizes = {0};
+  for (const Buffer& other : problem_.buffers) {
+    if (other.memory == BufferAt(buffer).memory) sizes.insert(other.size);
+  }
+  std::set<Bytes> sums;
+  const auto insert = [&](Bytes value) {
+    value = base::RoundUp(value, domain.stride);
+    if (value > domain.first && value <= domain.last && sums.size() < most) sums.insert(value);
+  };
+  for (const Bytes size : sizes) {
+    for (const Bytes boundary : boundaries) insert(boundary + size);
+    for (const Bytes boundary : boundaries) insert(boundary - size - BufferAt(buffer).size + 1);
+  }
+  return sums;
 }
 
 ProofLiteral PlainFormula::MeaningOf(int literal) const {
-  const ProofLiteral meaning = meanings_[static_cast<size_t>(std::abs(literal)) - 1];
+  const int variable = std::abs(literal);
+  const auto index = static_cast<size_t>(variable) - 1;
+  const ProofLiteral meaning =
+      index < bounds_ ? MeaningOfBound(variable) : meanings_[index - bounds_];
   return literal > 0 ? meaning : ~meaning;
+}
+
+ProofLiteral PlainFormula::MeaningOfBound(int variable) const {
+  const auto after =
+      std::upper_bound(domains_.begin(), domains_.end(), variable,
+                       [](int wanted, const Domain& domain) { return wanted < domain.variable; });
+  const Domain& domain = *std::prev(after);
+  return AtLeast(static_cast<int>(after - domains_.begin()) - 1,
+                 domain.values[static_cast<size_t>(variable - domain.variable)]);
 }
 
 // Replaces a bound by one that has a variable, which may be weaker. Returns the truth value if the
@@ -158,7 +182,7 @@ std::optional<bool> PlainFormula::Weaken(ProofLiteral& literal) const {
 int PlainFormula::DimacsOf(const ProofLiteral& literal) {
   const auto fresh = [this](std::map<std::pair<int, int>, int>& variables, std::pair<int, int> key,
                             const ProofLiteral& meaning) {
-    const auto [entry, is_new] = variables.try_emplace(key, static_cast<int>(meanings_.size()) + 1);
+    const auto [entry, is_new] = variables.try_emplace(key, NextVariable());
     if (is_new) meanings_.push_back(meaning);
     return entry->second;
   };
@@ -184,28 +208,49 @@ int PlainFormula::DimacsOf(const ProofLiteral& literal) {
   return 0;
 }
 
-void PlainFormula::Add(Ground ground, std::vector<int64_t> subjects, const Literals& literals) {
-  const bool polls = clauses_.size() % kClausesBetweenPolls == 0;
-  full_ = full_ || clauses_.size() >= limit_ || (polls && stop_.Requested());
-  if (full_) return;
-  Clause clause{ground, false, std::move(subjects), {}};
+PlainFormula::Clause PlainFormula::At(size_t clause) const {
+  const Row before = clause == 0 ? Row{} : rows_[clause - 1];
+  const Row& row = rows_[clause];
+  const auto part = [](const auto& list, size_t begin, size_t end) {
+    return std::span(list).subspan(begin, end - begin);
+  };
+  return {row.ground, row.free, part(subjects_, before.subjects_end, row.subjects_end),
+          part(literals_, before.literals_end, row.literals_end)};
+}
+
+bool PlainFormula::HasRoom() {
+  const bool polls = rows_.size() % kClausesBetweenPolls == 0;
+  full_ = full_ || rows_.size() >= limit_ || (polls && stop_.Requested());
+  return !full_;
+}
+
+void PlainFormula::Add(Ground ground, const std::vector<int64_t>& subjects,
+                       const Literals& literals) {
+  if (!HasRoom()) return;
+  const size_t begin = literals_.size();
+  const auto has = [&](int literal) {
+    return std::find(literals_.begin() + static_cast<ptrdiff_t>(begin), literals_.end(), literal) !=
+           literals_.end();
+  };
   for (ProofLiteral literal : literals) {
     const std::optional<bool> known = Weaken(literal);
-    if (known.value_or(false)) return;
-    if (known) continue;
-    const int dimacs = DimacsOf(literal);
-    const auto& own = clause.literals;
-    if (std::find(own.begin(), own.end(), -dimacs) != own.end()) return;
-    if (std::find(own.begin(), own.end(), dimacs) == own.end()) clause.literals.push_back(dimacs);
+    const int dimacs = known ? 0 : DimacsOf(literal);
+    if (known.value_or(false) || (!known && has(-dimacs))) {
+      literals_.resize(begin);
+      return;
+    }
+    if (!known && !has(dimacs)) literals_.push_back(dimacs);
   }
-  clauses_.push_back(std::move(clause));
+  subjects_.insert(subjects_.end(), subjects.begin(), subjects.end());
+  rows_.push_back({subjects_.size(), literals_.size(), ground, false});
 }
 
 void PlainFormula::WriteChains() {
   for (const Domain& domain : domains_) {
-    for (int k = 1; k < static_cast<int>(domain.values.size()); ++k) {
+    for (int k = 1; k < static_cast<int>(domain.values.size()) && HasRoom(); ++k) {
       const int variable = domain.variable + k;
-      clauses_.push_back({Ground::kRoom, true, {}, {-variable, variable - 1}});
+      literals_.insert(literals_.end(), {-variable, variable - 1});
+      rows_.push_back({subjects_.size(), literals_.size(), Ground::kRoom, true});
     }
   }
 }

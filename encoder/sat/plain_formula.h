@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +40,12 @@ namespace tessera::encoder::sat {
 // Cost: about twice the pairs times the values of an offset.
 class PlainFormula {
  public:
+  // Valid as long as the formula.
   struct Clause {
     problem::proof::Ground ground = problem::proof::Ground::kStack;
     bool free = false;  // a bound that implies a weaker bound: it needs no axiom
-    std::vector<int64_t> subjects;
-    std::vector<int> literals;  // as DIMACS numbers
+    std::span<const int64_t> subjects;
+    std::span<const int> literals;  // as DIMACS numbers
   };
 
   // The formula ends early, and is Full, if it has more than `most_clauses`, or at a stop. Needs a
@@ -51,7 +53,8 @@ class PlainFormula {
   PlainFormula(const problem::Problem& problem, problem::Bytes capacity, size_t most_values,
                size_t most_clauses, const base::Stop& stop);
 
-  const std::vector<Clause>& Clauses() const { return clauses_; }
+  size_t Size() const { return rows_.size(); }
+  Clause At(size_t clause) const;
   bool Full() const { return full_; }
   // Whether literals were weakened.
   bool Weakened() const { return weakened_; }
@@ -74,6 +77,15 @@ class PlainFormula {
     int64_t Count() const { return (last - first) / stride + 1; }
   };
 
+  // Where the clause ends in the lists of all subjects and all literals; it begins where the clause
+  // before it ends.
+  struct Row {
+    size_t subjects_end = 0;
+    size_t literals_end = 0;
+    problem::proof::Ground ground = problem::proof::Ground::kStack;
+    bool free = false;
+  };
+
   const problem::Buffer& BufferAt(int buffer) const {
     return problem_.buffers[static_cast<size_t>(buffer)];
   }
@@ -82,10 +94,15 @@ class PlainFormula {
   }
   problem::Bytes GuardBetween(const std::vector<problem::Guard>& guards, int below,
                               int above) const;
+  int NextVariable() const { return static_cast<int>(bounds_ + meanings_.size()) + 1; }
+  problem::proof::ProofLiteral MeaningOfBound(int variable) const;
   void MakeDomains(size_t most_values);
   void ChooseValues(int buffer, size_t most);
+  std::set<problem::Bytes> SumsOfSizes(int buffer, size_t most) const;
   problem::Bytes GranularityOf(int memory) const;
-  void Add(problem::proof::Ground ground, std::vector<int64_t> subjects, const Literals& literals);
+  bool HasRoom();  // for a clause
+  void Add(problem::proof::Ground ground, const std::vector<int64_t>& subjects,
+           const Literals& literals);
   std::optional<bool> Weaken(problem::proof::ProofLiteral& literal) const;
   int DimacsOf(const problem::proof::ProofLiteral& literal);
 
@@ -137,11 +154,14 @@ class PlainFormula {
   bool full_ = false;
   bool contradicts_ = false;
   std::vector<Domain> domains_;
-  std::vector<problem::proof::ProofLiteral> meanings_;  // of variables, the first is 1
+  size_t bounds_ = 0;                                   // variables that bound an offset: the first
+  std::vector<problem::proof::ProofLiteral> meanings_;  // of the other variables
   std::map<std::pair<int, int>, int> pairs_;            // variables, by the smaller index first
   std::map<std::pair<int, int>, int> touches_;          // by buffer and bank
   std::map<std::pair<int, problem::Step>, int> modes_;  // of mode 0, by memory and step
-  std::vector<Clause> clauses_;
+  std::vector<Row> rows_;
+  std::vector<int64_t> subjects_;
+  std::vector<int> literals_;
 };
 
 }  // namespace tessera::encoder::sat

@@ -215,7 +215,7 @@ ProofLiteral PlainFormula::Touch(int buffer, int bank) {
 void PlainFormula::WriteModes(int memory) {
   const int count = static_cast<int>(problem_.memories[static_cast<size_t>(memory)].modes.size());
   for (Step step = horizon_.lower; step < horizon_.upper && !full_; ++step) {
-    modes_[{memory, step}] = static_cast<int>(meanings_.size()) + 1;
+    modes_[{memory, step}] = NextVariable();
     Literals some;
     for (int mode = 0; mode < count; ++mode) some.push_back(InMode(memory, step, mode));
     meanings_.insert(meanings_.end(), some.begin(), some.end());

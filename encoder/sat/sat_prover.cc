@@ -4,6 +4,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,16 +32,11 @@ constexpr int64_t kLinesPerLook = 256;  // between two polls of the stop
 // Follows a trace line by line and records the antecedents of each clause.
 class Elaboration {
  public:
-  explicit Elaboration(const PlainFormula& formula) : formula_(formula) {
-    for (const PlainFormula::Clause& clause : formula.Clauses()) {
-      hints_.push_back({});
-      propagation_.Add(static_cast<int32_t>(hints_.size()) - 1, clause.literals);
-    }
-    NoteUnits(0);
-  }
+  explicit Elaboration(const PlainFormula& formula) : formula_(formula) {}
 
   // Returns why there is no proof; empty on success.
   std::string Run(std::string_view trace, const base::Stop& stop) {
+    if (!AddFormula(stop)) return "stopped";
     TraceLine line;
     for (int64_t count = 1; !propagation_.Contradiction(); ++count) {
       if (count % kLinesPerLook == 0 && stop.Requested()) return "stopped";
@@ -59,6 +55,17 @@ class Elaboration {
   std::optional<std::string> Write() const { return log_.Write(); }
 
  private:
+  // Returns false from the stop on.
+  bool AddFormula(const base::Stop& stop) {
+    base::PolledWork work(&stop);
+    for (size_t i = 0; i < formula_.Size() && work.Continues(); ++i) {
+      hints_.push_back({});
+      propagation_.Add(static_cast<int32_t>(i), formula_.At(i).literals);
+    }
+    NoteUnits(0);
+    return !work.IsCutOff();
+  }
+
   bool Derive(const std::vector<int>& literals) {
     if (!propagation_.Refutes(literals)) return false;
     if (propagation_.Chain().empty()) return true;  // it always holds
@@ -85,9 +92,9 @@ class Elaboration {
     std::vector<Log::Hint> hints;
     for (const int32_t number : chain) {
       const auto at = static_cast<size_t>(number);
-      const bool given = at < formula_.Clauses().size();
-      if (given && formula_.Clauses()[at].free) continue;
-      if (given && hints_[at].index < 0) hints_[at] = AddAxiom(formula_.Clauses()[at]);
+      const bool given = at < formula_.Size();
+      if (given && formula_.At(at).free) continue;
+      if (given && hints_[at].index < 0) hints_[at] = AddAxiom(formula_.At(at));
       hints.push_back(hints_[at]);
     }
     return log_.AddClause(Translate(literals), hints);
@@ -118,17 +125,16 @@ Attempt Refuse(std::string reason) {
 Attempt Elaborate(const PlainFormula& formula, uint64_t seed, const base::Budget& budget,
                   const base::Stop& stop) {
   const auto visit_all = [&formula](const ClauseVisitor& visit) {
-    for (const PlainFormula::Clause& clause : formula.Clauses()) visit(clause.literals);
+    for (size_t i = 0; i < formula.Size(); ++i) visit(formula.At(i).literals);
   };
   const TracedAnswer traced = SolveTraced(visit_all, seed, budget, stop);
   if (traced.answer.verdict == formulation::Satisfiability::kSatisfiable) return Refuse(kOpen);
   if (traced.answer.verdict == formulation::Satisfiability::kUnknown)
     return Refuse(traced.answer.reason);
-  Elaboration elaboration(formula);
-  if (std::string reason = elaboration.Run(traced.trace, stop); !reason.empty())
-    return Refuse(std::move(reason));
-  Attempt attempt;
-  attempt.proof = elaboration.Write();
+  auto elaboration = std::make_unique<Elaboration>(formula);
+  Attempt attempt = Refuse(elaboration->Run(traced.trace, stop));
+  if (attempt.reason.empty()) attempt.proof = elaboration->Write();
+  base::FreeUnlessAtEnd(std::move(elaboration), stop);
   return attempt;
 }
 

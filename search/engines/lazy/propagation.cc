@@ -15,7 +15,6 @@ constexpr int64_t kChangesPerLook = 4096;        // between two polls of the sto
 constexpr int64_t kNeighboursPerLook = 1 << 18;  // of buffers that changed
 constexpr int64_t kRulesPerLook = 64;
 constexpr int64_t kChangesPerView = 16;  // in a row, before the search for a cycle
-constexpr int kMostChanges = 4'000'000;  // on the trail: about 250 MB
 
 // Returns a trail with every integer, with bounds that suffice for any query; Start narrows them.
 Trail MakeTrail(const Packing& packing) {
@@ -153,7 +152,7 @@ bool Propagation::FollowChanges(const base::Stop& stop, bool& interrupted) {
     const int64_t followed = processed_ - start;
     if (followed >= next_look) {
       next_look += changes_per_look;
-      interrupted = stop.Requested() || trail_.Size() >= kMostChanges;
+      interrupted = stop.Requested() || trail_.Size() >= Trail::kMostChanges;
       if (interrupted) return true;
     }
     if (seeks_cycles_ && followed >= next_search) {

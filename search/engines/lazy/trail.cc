@@ -66,7 +66,14 @@ int Trail::Find(BoundLiteral literal) const {
   return at;
 }
 
+void Trail::ReserveMost() {
+  constexpr size_t kBeyond = 1 << 14;  // until the caller notices
+  changes_.reserve(kMostChanges + kBeyond);
+  reasons_.reserve(kMostChanges + kBeyond);
+}
+
 void Trail::Push(BoundLiteral literal, Reason reason) {
+  if (changes_.size() == kManyChanges) ReserveMost();
   const auto view = static_cast<size_t>(literal.view);
   changes_.push_back({literal.view, Level(), literal.bound, bounds_[view], last_[view], reason});
   last_[view] = Size() - 1;

@@ -75,8 +75,14 @@ struct Change {
 // Reasons of two literals such as "p, x >= a imply y >= a + s" are shiftable: if a proof needs only
 // y >= n, the weaker "p, x >= n - s" explains it. Proofs then use the least offsets that matter,
 // and the clauses learned from them apply more often.
+//
+// Long lists take long to move when they grow, and nothing ends that: two million changes took 0.3
+// s. So there is room for kMostChanges, which a caller should not exceed, once there are
+// kManyChanges. Memory is used only where something is written.
 class Trail {
  public:
+  static constexpr int kMostChanges = 4'000'000;  // about 250 MB
+
   // Allocates the memory for that many integers, booleans included.
   void Reserve(size_t integers);
 
@@ -146,11 +152,14 @@ class Trail {
   void Explain(Reason reason, Bound bound, Bound needed, std::vector<BoundLiteral>& out) const;
 
  private:
+  static constexpr size_t kManyChanges = 1 << 17;
+
   struct Mark {
     int32_t change = 0;
     int32_t reason = 0;
   };
   void Weaken(Reason reason, Bound by);
+  void ReserveMost();
 
   std::vector<Bound> bounds_;
   std::vector<Bound> initial_;

@@ -62,29 +62,48 @@ LocalSearch::LocalSearch(const allocate::ConflictModel& model, uint64_t seed)
   highest_.assign(buffers, 0);
   overlaps_.assign(buffers, 0);
   index_in_overlapping_.assign(buffers, 0);
-  PairUp();
 }
 
 // Neighbours are in ascending order, so each buffer meets its mirror pairs in that order too.
-void LocalSearch::PairUp() {
-  first_.push_back(0);
-  neighbour_.reserve(static_cast<size_t>(model_.neighbours.Items()));
+bool LocalSearch::PairUp(const base::Stop& stop) {
+  std::vector<size_t> next;
+  next.reserve(static_cast<size_t>(model_.Count()));
+  size_t pairs = 0;
   for (int i = 0; i < model_.Count(); ++i) {
-    const auto neighbours = model_.neighbours[i];
-    neighbour_.insert(neighbour_.end(), neighbours.begin(), neighbours.end());
+    next.push_back(pairs);
+    pairs += model_.neighbours[i].size();
+  }
+  neighbour_.reserve(pairs);
+  mirror_.reserve(pairs);
+  weight_.reserve(pairs);
+  ends_.reserve(2 * pairs);
+  first_.push_back(0);
+  base::PolledWork work(&stop);
+  for (int i = 0; i < model_.Count(); ++i) {
+    if (!work.Continues(1 + std::ssize(model_.neighbours[i]))) {
+      Unpair();
+      return false;
+    }
+    for (const int e : model_.neighbours[i]) {
+      const auto pair = static_cast<uint32_t>(neighbour_.size());
+      const auto lower = 2 * static_cast<uint32_t>(e);
+      neighbour_.push_back(e);
+      mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
+      weight_.push_back(1);
+      ends_.push_back({lower, pair});
+      ends_.push_back({lower + 1, pair});
+    }
     first_.push_back(neighbour_.size());
   }
-  mirror_.reserve(neighbour_.size());
-  ends_.reserve(2 * neighbour_.size());
-  std::vector<size_t> next(first_.begin(), first_.end() - 1);
-  for (const int e : neighbour_)
-    mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
-  weight_.assign(neighbour_.size(), 1);
-  for (size_t pair = 0; pair < neighbour_.size(); ++pair) {
-    const auto lower = 2 * static_cast<uint32_t>(neighbour_[pair]);
-    ends_.push_back({lower, static_cast<uint32_t>(pair)});
-    ends_.push_back({lower + 1, static_cast<uint32_t>(pair)});
-  }
+  return true;
+}
+
+void LocalSearch::Unpair() {
+  first_.clear();
+  neighbour_.clear();
+  mirror_.clear();
+  weight_.clear();
+  ends_.clear();
 }
 
 bool LocalSearch::Confine(problem::Bytes capacity) {
@@ -107,6 +126,7 @@ bool LocalSearch::Confine(problem::Bytes capacity) {
 
 int64_t LocalSearch::Improve(int64_t limit, const base::Stop& stop) {
   int64_t steps = 0;
+  if (first_.empty() && !PairUp(stop)) return steps;
   for (; steps < limit && HasOverlaps(); ++steps) {
     if (steps % kStepsBetweenStops == 0 && stop.Requested()) break;
     if (--steps_left_ <= 0) {

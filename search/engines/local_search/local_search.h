@@ -65,7 +65,9 @@ class LocalSearch {
     End end;
   };
 
-  void PairUp();
+  // Makes the lists of pairs. Returns false, without lists, at a stop.
+  bool PairUp(const base::Stop& stop);
+  void Unpair();
   void Lay(int buffer, problem::Bytes offset);
   void Step();
   void SortEvents(int buffer);
