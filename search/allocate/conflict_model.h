@@ -43,6 +43,7 @@ class CompressedLists {
   }
   int Count() const { return static_cast<int>(begin_.size()) - 1; }
   int64_t Items() const { return static_cast<int64_t>(items_.size()); }  // of all lists
+  const std::vector<size_t>& Begins() const { return begin_; }
 
  private:
   std::vector<size_t> begin_ = {0};

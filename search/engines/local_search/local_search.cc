@@ -18,7 +18,6 @@
 #include "tessera/search/engines/local_search/reuse_search.h"
 
 namespace tessera::search::engines::local_search {
-
 namespace {
 
 constexpr int64_t kForgetAfterPerBuffer = 5'000;  // steps
@@ -66,44 +65,27 @@ LocalSearch::LocalSearch(const allocate::ConflictModel& model, uint64_t seed)
 
 // Neighbours are in ascending order, so each buffer meets its mirror pairs in that order too.
 bool LocalSearch::PairUp(const base::Stop& stop) {
-  std::vector<size_t> next;
-  next.reserve(static_cast<size_t>(model_.Count()));
-  size_t pairs = 0;
-  for (int i = 0; i < model_.Count(); ++i) {
-    next.push_back(pairs);
-    pairs += model_.neighbours[i].size();
-  }
-  neighbour_.reserve(pairs);
-  mirror_.reserve(pairs);
-  weight_.reserve(pairs);
-  ends_.reserve(2 * pairs);
-  first_.push_back(0);
+  std::vector<size_t> next = model_.neighbours.Begins();
+  mirror_.reserve(next.back());
+  weight_.reserve(next.back());
+  ends_.reserve(2 * next.back());
   base::PolledWork work(&stop);
   for (int i = 0; i < model_.Count(); ++i) {
-    if (!work.Continues(1 + std::ssize(model_.neighbours[i]))) {
-      Unpair();
-      return false;
+    const auto neighbours = model_.neighbours[i];
+    auto pair = static_cast<uint32_t>(FirstPairOf(i));
+    if (!work.Continues(std::ssize(neighbours))) return false;
+    mirror_.resize(pair + neighbours.size());
+    weight_.resize(pair + neighbours.size(), 1);
+    ends_.resize(2 * (pair + neighbours.size()));
+    for (const int e : neighbours) {
+      mirror_[pair] = static_cast<uint32_t>(next[static_cast<size_t>(e)]++);
+      ends_[2 * size_t{pair}] = {2 * static_cast<uint32_t>(e), pair};
+      ends_[2 * size_t{pair} + 1] = {2 * static_cast<uint32_t>(e) + 1, pair};
+      ++pair;
     }
-    for (const int e : model_.neighbours[i]) {
-      const auto pair = static_cast<uint32_t>(neighbour_.size());
-      const auto lower = 2 * static_cast<uint32_t>(e);
-      neighbour_.push_back(e);
-      mirror_.push_back(static_cast<uint32_t>(next[static_cast<size_t>(e)]++));
-      weight_.push_back(1);
-      ends_.push_back({lower, pair});
-      ends_.push_back({lower + 1, pair});
-    }
-    first_.push_back(neighbour_.size());
   }
+  is_paired_ = true;
   return true;
-}
-
-void LocalSearch::Unpair() {
-  first_.clear();
-  neighbour_.clear();
-  mirror_.clear();
-  weight_.clear();
-  ends_.clear();
 }
 
 bool LocalSearch::Confine(problem::Bytes capacity) {
@@ -126,7 +108,7 @@ bool LocalSearch::Confine(problem::Bytes capacity) {
 
 int64_t LocalSearch::Improve(int64_t limit, const base::Stop& stop) {
   int64_t steps = 0;
-  if (first_.empty() && !PairUp(stop)) return steps;
+  if (!is_paired_ && !PairUp(stop)) return steps;
   for (; steps < limit && HasOverlaps(); ++steps) {
     if (steps % kStepsBetweenStops == 0 && stop.Requested()) break;
     if (--steps_left_ <= 0) {
@@ -155,8 +137,8 @@ void LocalSearch::Step() {
 void LocalSearch::SortEvents(int buffer) {
   const auto at = static_cast<size_t>(buffer);
   const problem::Bytes reach = model_.sizes[at] - 1;
-  const size_t begin = 2 * first_[at];
-  events_.resize(2 * first_[at + 1] - begin);
+  const size_t begin = 2 * FirstPairOf(buffer);
+  events_.resize(2 * model_.neighbours[buffer].size());
   for (size_t i = 0; i < events_.size(); ++i) {
     const End end = ends_[begin + i];
     events_[i] = {edges_[end.edge] - (end.edge % 2 != 0 ? 0 : reach), end};
@@ -234,11 +216,12 @@ void LocalSearch::ChangeCount(int buffer, int change) {
 }
 
 void LocalSearch::RaiseWeights(int buffer) {
-  const auto at = static_cast<size_t>(buffer);
-  for (size_t pair = first_[at]; pair < first_[at + 1]; ++pair) {
-    if (!Overlap(buffer, neighbour_[pair])) continue;
-    ++weight_[pair];
-    ++weight_[mirror_[pair]];
+  size_t pair = FirstPairOf(buffer);
+  for (const int e : model_.neighbours[buffer]) {
+    const size_t own = pair++;
+    if (!Overlap(buffer, e)) continue;
+    ++weight_[own];
+    ++weight_[mirror_[own]];
   }
 }
 

@@ -65,9 +65,11 @@ class LocalSearch {
     End end;
   };
 
-  // Makes the lists of pairs. Returns false, without lists, at a stop.
+  // Makes the lists of pairs. Returns false at a stop; then the lists are not complete.
   bool PairUp(const base::Stop& stop);
-  void Unpair();
+  size_t FirstPairOf(int buffer) const {
+    return model_.neighbours.Begins()[static_cast<size_t>(buffer)];
+  }
   void Lay(int buffer, problem::Bytes offset);
   void Step();
   void SortEvents(int buffer);
@@ -83,6 +85,7 @@ class LocalSearch {
   const allocate::ConflictModel& model_;
   base::Random random_;
   int64_t steps_left_;  // until weights are reset
+  bool is_paired_ = false;
 
   // Per buffer.
   std::vector<problem::Bytes> offset_;
@@ -90,11 +93,10 @@ class LocalSearch {
   std::vector<problem::Bytes> highest_;       // the greatest offset within the capacity
   std::vector<int> overlaps_;                 // number of neighbours that it overlaps
   std::vector<size_t> index_in_overlapping_;  // index in overlapping_, if it overlaps any
-  std::vector<size_t> first_;                 // its pairs are those from here to the next buffer's
   std::vector<int> overlapping_;
 
-  // Per pair of a buffer and a neighbour. Each pair is stored twice.
-  std::vector<int> neighbour_;
+  // Per pair of a buffer and a neighbour, in the order of the model's lists. Each pair is stored
+  // twice.
   std::vector<uint32_t> mirror_;  // the same pair from the neighbour's side
   std::vector<Weight> weight_;
   std::vector<End> ends_;  // two of each pair; those of a buffer in the order of its last sweep
