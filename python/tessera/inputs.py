@@ -78,6 +78,8 @@ class Network:
 
     def __init__(self, native: _native.Network) -> None:
         """For this package; others call `load_network` or `parse`."""
+        if not isinstance(native, _native.Network):
+            raise TypeError("a Network is made by load_network or Network.parse")
         self._native = native
 
     @classmethod
@@ -185,7 +187,7 @@ class NetworkSpace:
 
 
 def load_network(
-    path: Path,
+    source: Path | Mapping[str, Any],
     *,
     floats_as: str = "",
     dims: Mapping[str, int] | None = None,
@@ -193,10 +195,11 @@ def load_network(
     operators: str = "",
     profile: Profile | None = None,
 ) -> Network:
-    """Reads a network from a file in YAML, JSON or ONNX.
+    """Reads a network from a file in YAML, JSON or ONNX, or from a dictionary.
 
     Args:
-        path: the file; its suffix and its first bytes tell the format.
+        source: the file, whose suffix and first bytes tell the format; or a document as in
+            docs/network-format.md.
         floats_as: the data type to plan with where the file has floats, as "int8".
         dims: extents of symbolic dimensions, in elements: {"batch": 1}.
         states: a network input, and the output that is its value in the next run.
@@ -206,8 +209,17 @@ def load_network(
     YAML and JSON networks take none of the options. Raises BadInput with file, line and column, or
     Unsupported.
     """
+    if isinstance(source, Mapping):
+        return Network.parse(
+            source,
+            floats_as=floats_as,
+            dims=dims,
+            states=states,
+            operators=operators,
+            profile=profile,
+        )
     options = _import_options(dims, states, floats_as, operators, profile)
-    return Network(_native.Network.load(os.fspath(path), *options))
+    return Network(_native.Network.load(os.fspath(source), *options))
 
 
 def _import_options(

@@ -14,6 +14,9 @@ def test_networks_are_dictionaries(chain):
     document = chain.to_dict()
     assert [op["id"] for op in document["operators"]] == ["a", "b"]
     assert ts.Network.parse(document).to_dict() == document
+    assert ts.load_network(document).to_dict() == document
+    with pytest.raises(TypeError, match="load_network"):
+        ts.Network(document)
     assert chain.operator_count == 2 and chain.name == "chain" and chain.notes == []
 
 
