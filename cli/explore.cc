@@ -23,11 +23,9 @@
 #include "tessera/cli/explore_shards.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/explore/again.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
-#include "tessera/explore/page.h"
 #include "tessera/explore/recheck.h"
 #include "tessera/explore/request.h"
 

@@ -13,10 +13,10 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/explore/attempts.h"
 #include "tessera/explore/merge.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/shard.h"
+#include "tessera/explore/store.h"
 
 namespace tessera::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/explore/hypervolume.h"
+#include "tessera/explore/pareto.h"
 #include "tessera/explore/tables.h"
 
 // The idea: lower bounds of a pair are known before it is planned, and usually they are off by

@@ -2,8 +2,12 @@
 
 #pragma once
 
+#include <tessera/call.h>
+
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,12 +15,63 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/explore/estimator.h"
 #include "tessera/explore/expression.h"
 #include "tessera/explore/space.h"
 
-// The silicon area of a profile, as the sum over its memories, engines and links.
+// Areas from a command of the user: a wrapper of CACTI, a table of a foundry, a fitted model.
 namespace tessera::explore {
+
+class Store;
+struct Spec;
+
+// A command that reads a description of a part, as JSON on one line, and writes its area in square
+// millimetres. It runs once for each description; its answers are assumed not to change. Several
+// threads may call.
+class Estimator {
+ public:
+  // `folder`: where the command runs, absolute.
+  Estimator(std::string command, std::string folder)
+      : command_(std::move(command)), folder_(std::move(folder)) {}
+
+  const std::string& Command() const { return command_; }
+  const std::string& Folder() const { return folder_; }
+
+  // Returns the area of a part. A diagnostic has no place.
+  base::Expected<double> AreaOf(const std::string& description);
+
+  // Adds an answer of an earlier process.
+  void Know(const std::string& description, double mm2);
+
+  std::map<std::string, double> Known() const;
+
+  // Sets a canceller that ends a running command.
+  void SetCanceller(const Canceller& canceller) { canceller_ = canceller; }
+
+ private:
+  std::string command_;
+  std::string folder_;
+  Canceller canceller_;
+  mutable std::mutex mutex_;
+  std::map<std::string, double> known_;
+};
+
+// The constructor loads the answers that the store has; the destructor adds the new ones to it.
+// Between them, the canceller ends running commands.
+class KeptEstimates {
+ public:
+  KeptEstimates(const Spec& spec, const Store& store, const Canceller& canceller);
+  ~KeptEstimates();
+  KeptEstimates(const KeptEstimates&) = delete;
+  KeptEstimates& operator=(const KeptEstimates&) = delete;
+
+ private:
+  void Keep() const;
+
+  std::vector<std::shared_ptr<Estimator>> estimators_;
+  const Store& store_;
+};
+
+// The silicon area of a profile, as the sum over its memories, engines and links.
 
 // The area of the parts that match, in square millimetres. Names in the expression are fields of
 // the part ("capacity_bytes", "port.bytes_per_cycle"), then

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/explore/pair.h"
+#include "tessera/explore/objectives.h"
 #include "tessera/explore/pareto.h"
 #include "tessera/explore/planner.h"
 #include "tessera/explore/space.h"

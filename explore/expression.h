@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,7 +12,52 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/explore/interval.h"
+
+// Interval arithmetic (Moore, "Interval Analysis", 1966): each operation gives the hull of its
+// results. All operations are monotone in each argument on either side of 0, so the hull is that of
+// the results at the ends.
+//
+//     [2, 3] * [-1, 4]  =  hull of -2, 8, -3, 12  =  [-3, 12]
+namespace tessera::explore {
+
+// The numbers between `low` and `high`, both included; either may be infinite.
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  static Interval Of(double value) { return {value, value}; }
+  static Interval From(double low) { return {low, std::numeric_limits<double>::infinity()}; }
+  bool IsPoint() const { return low == high; }
+};
+
+enum class Operation : uint8_t {
+  kNumber,
+  kName,
+  kOr,
+  kAnd,
+  kNot,
+  kLess,
+  kLessOrEqual,
+  kEqual,
+  kNotEqual,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kPower,
+  kNegate,
+  kMinimum,
+  kMaximum,
+  kCeil,
+  kFloor,
+  kLog2,
+  kSqrt
+};
+
+// Return the results of an operation with two arguments, and with one. An operation with another
+// number of arguments returns its first argument unchanged.
+Interval Combine(Operation operation, const Interval& a, const Interval& b);
+Interval Apply(Operation operation, const Interval& a);
 
 // Arithmetic over named numbers: scores, areas, conditions on points of a space.
 //
@@ -19,7 +66,6 @@
 // Precedence from the lowest: or, and, not, comparisons (< <= > >= == !=), + -, * /, unary -, ^.
 // Functions: min, max (any number of arguments), ceil, floor, log2, sqrt. Truth is 1 and 0. Numbers
 // may have the suffixes Ki, Mi, Gi and Ti. Names are words with dots, and may contain `*`.
-namespace tessera::explore {
 
 // Returns the value of a name; nullopt if there is none.
 using Names = std::function<std::optional<Interval>(std::string_view name)>;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/least.h"
-
 #include <fmt/format.h>
 #include <tessera/tessera.h>
 
@@ -11,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/explore/analyses.h"
 #include "tessera/explore/tables.h"
-#include "tessera/explore/value_range.h"
 #include "tessera/explore/variants.h"
 
 // The idea: each tried value has one of three verdicts: a plan within the limits was found, it is

@@ -12,7 +12,6 @@
 #include "tessera/api/content.h"
 #include "tessera/base/files.h"
 #include "tessera/explore/output.h"
-#include "tessera/explore/page.h"
 #include "tessera/explore/request.h"
 
 // Explorations as calls of the library: <tessera/explore.h>.

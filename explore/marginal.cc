@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/marginal.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/explore/attempts.h"
+#include "tessera/explore/analyses.h"
 #include "tessera/explore/objectives.h"
+#include "tessera/explore/store.h"
 #include "tessera/explore/tables.h"
 
 namespace tessera::explore {

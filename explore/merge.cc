@@ -12,13 +12,13 @@
 #include <set>
 #include <utility>
 
-#include "tessera/explore/attempts.h"
-#include "tessera/explore/estimator.h"
+#include "tessera/explore/area.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/shard.h"
 #include "tessera/explore/spec.h"
+#include "tessera/explore/store.h"
 
 // All stores are united in memory first, so that a conflict is found before anything is written.
 // The document is not a sum of documents: it is made from the answers, as one process would have

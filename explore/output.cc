@@ -122,6 +122,19 @@ std::string FrontText(const Json& document, const std::string& network, const Js
   return AlignedTable(rows);
 }
 
+void Insert(std::string& page, std::string_view mark, std::string_view content) {
+  const size_t at = page.find(mark);
+  if (at != std::string::npos) page.replace(at, mark.size(), content);
+}
+
+// Returns JSON that cannot end the script element, whatever names it contains.
+std::string AsScriptData(const Json& document) {
+  std::string text;
+  for (const char c : document.dump(-1, ' ', true, Json::error_handler_t::replace))
+    text += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return text;
+}
+
 }  // namespace
 
 std::string DigestOf(const Spec& spec, const std::vector<Point>& points,
@@ -299,6 +312,15 @@ std::string DescribeSpec(const Json& description) {
     text += fmt::format("{} points are no profile: {}\n", refused.size(),
                         refused.front().at("reason").get<std::string>());
   return text;
+}
+
+std::string WritePage(const Json& document) {
+  std::string page(PageTemplate());
+  // The data is inserted last, because it may contain any text, including marks.
+  Insert(page, "@STYLE@", StyleSheet());
+  Insert(page, "@SCRIPT@", Script());
+  Insert(page, "@DATA@", AsScriptData(document));
+  return page;
 }
 
 }  // namespace tessera::explore

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/explore/exploration.h"
@@ -33,5 +34,15 @@ std::string DescribeDocument(const Json& document);
 Json SpecAsDocument(const Spec& spec, const std::vector<Point>& points,
                     const std::vector<std::string>& faults);
 std::string DescribeSpec(const Json& description);
+
+// The page of an exploration: one HTML file, which needs no network.
+
+// Plot, parallel axes and table of all answers, linked.
+std::string WritePage(const Json& document);
+
+// Parts of the page (cmake/Embed.cmake).
+std::string_view PageTemplate();
+std::string_view StyleSheet();
+std::string_view Script();
 
 }  // namespace tessera::explore

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/explore/attempts.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"

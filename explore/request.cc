@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "tessera/explore/adaptive.h"
-#include "tessera/explore/estimator.h"
-#include "tessera/explore/least.h"
-#include "tessera/explore/marginal.h"
+#include "tessera/explore/analyses.h"
+#include "tessera/explore/area.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/relax.h"
-#include "tessera/explore/uncertainty.h"
 
 namespace tessera::explore {
 namespace {

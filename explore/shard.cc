@@ -3,19 +3,32 @@
 #include "tessera/explore/shard.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <numeric>
+#include <queue>
 #include <set>
 #include <utility>
 
-#include "tessera/explore/attempts.h"
-#include "tessera/explore/estimator.h"
+#include "tessera/explore/area.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/output.h"
+#include "tessera/explore/store.h"
 
 namespace tessera::explore {
 namespace {
+
+constexpr size_t kMostPieces = 10'000;
+
+std::optional<size_t> ParsePieceNumber(std::string_view text) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 // Plans in a round, at least.
 constexpr size_t kPlansAtOnce = 8;
@@ -195,6 +208,34 @@ class Shard {
 };
 
 }  // namespace
+
+std::optional<Piece> ParsePiece(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::optional<size_t> index = ParsePieceNumber(text.substr(0, slash));
+  const std::optional<size_t> count = ParsePieceNumber(text.substr(slash + 1));
+  if (!index || !count || *index < 1 || *index > *count || *count > kMostPieces)
+    return std::nullopt;
+  return Piece{*index, *count};
+}
+
+std::vector<size_t> DivideParts(std::span<const double> costs, size_t count) {
+  std::vector<size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return costs[a] > costs[b]; });
+  using Load = std::pair<double, size_t>;
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (size_t piece = 1; piece <= count; ++piece) loads.emplace(0.0, piece);
+  std::vector<size_t> pieces(costs.size());
+  for (const size_t part : order) {
+    auto [load, piece] = loads.top();
+    loads.pop();
+    pieces[part] = piece;
+    loads.emplace(load + costs[part], piece);
+  }
+  return pieces;
+}
 
 std::vector<double> PredictCosts(const Spec& spec, const std::vector<Point>& points,
                                  const Planner& planner, std::span<const PairOf> pairs,

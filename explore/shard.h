@@ -13,10 +13,26 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/explore/pieces.h"
 #include "tessera/explore/planner.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
+
+// The pairs of an exploration in pieces, for processes that share the work.
+namespace tessera::explore {
+
+// "3/8": the third of eight.
+struct Piece {
+  size_t index = 1;  // from 1
+  size_t count = 1;
+};
+
+// Returns nullopt unless 1 <= index <= count <= 10 000.
+std::optional<Piece> ParsePiece(std::string_view text);
+
+// Returns the piece of each part, from 1. The costliest part goes first, and each to the piece with
+// the least cost so far; of equal pieces, to the first. So no piece costs more than the mean and
+// one part more. The result depends only on the costs. Cost: O(n log n + n log count).
+std::vector<size_t> DivideParts(std::span<const double> costs, size_t count);
 
 // A piece of an exploration, for one of several processes. The pieces are disjoint, and together
 // they are all pairs.
@@ -30,7 +46,6 @@
 // the answers that it has seen, so its result is not the final one: the document is made from all
 // answers afterwards, by the rules of exploration.h. The few pairs that those rules need and no
 // piece planned are planned then.
-namespace tessera::explore {
 
 struct ShardOptions {
   Piece piece;

@@ -13,10 +13,8 @@
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/base/yaml_reader.h"
-#include "tessera/explore/spec_area.h"
-#include "tessera/explore/spec_axes.h"
-#include "tessera/explore/spec_choices.h"
-#include "tessera/explore/table.h"
+#include "tessera/explore/spec_sections.h"
+#include "tessera/explore/tables.h"
 #include "tessera/explore/vocabulary.h"
 #include "tessera/graph/import/formats.h"
 

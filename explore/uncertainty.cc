@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/uncertainty.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/explore/analyses.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/tables.h"
 

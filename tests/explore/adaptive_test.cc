@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "fixture.h"
-#include "tessera/explore/hypervolume.h"
+#include "tessera/explore/pareto.h"
 #include "tessera/explore/request.h"
 
 // Explorations of a share of the pairs, and the gap that they claim, against those of all pairs.

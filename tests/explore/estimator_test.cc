@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/estimator.h"
-
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -10,6 +8,7 @@
 
 #include "fixture.h"
 #include "tessera/base/command.h"
+#include "tessera/explore/area.h"
 #include "tessera/explore/request.h"
 #include "tessera/explore/store.h"
 

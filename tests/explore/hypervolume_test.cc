@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/hypervolume.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "tessera/base/random.h"
+#include "tessera/explore/pareto.h"
 
 namespace tessera::explore {
 namespace {

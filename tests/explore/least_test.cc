@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/least.h"
-
 #include <gmock/gmock.h>
 #include <tessera/tessera.h>
 
@@ -9,6 +7,7 @@
 #include <map>
 
 #include "fixture.h"
+#include "tessera/explore/analyses.h"
 #include "tessera/explore/request.h"
 
 // The least value of an entry, against plans with each value of the range.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/marginal.h"
-
 #include <gmock/gmock.h>
 
 #include <map>
 #include <string>
 
 #include "fixture.h"
-#include "tessera/explore/attempts.h"
+#include "tessera/explore/analyses.h"
 #include "tessera/explore/request.h"
+#include "tessera/explore/store.h"
 
 // What is said of a step to a neighbour without a plan.
 namespace tessera::explore {

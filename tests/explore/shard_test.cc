@@ -10,10 +10,10 @@
 
 #include "fixture.h"
 #include "tessera/base/random.h"
-#include "tessera/explore/attempts.h"
 #include "tessera/explore/exploration.h"
 #include "tessera/explore/merge.h"
 #include "tessera/explore/output.h"
+#include "tessera/explore/store.h"
 
 // Pieces of an exploration, and what becomes of them together.
 namespace tessera::explore {

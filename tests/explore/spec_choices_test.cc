@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/explore/spec_choices.h"
-
 #include <gmock/gmock.h>
 
 #include "fixture.h"
 #include "tessera/explore/output.h"
+#include "tessera/explore/spec_sections.h"
 
 // The networks of `choices` in a specification.
 namespace tessera::explore {

@@ -12,10 +12,35 @@
 #include "tessera/base/yaml_reader.h"
 #include "tessera/explore/area.h"
 #include "tessera/explore/space.h"
+#include "tessera/explore/spec.h"
 #include "tessera/explore/vocabulary.h"
 
-// The map `area` of a specification.
+// The axes: the map `vary` of a specification.
 namespace tessera::explore {
+
+// Reads the axes, and adds their names to the vocabulary. Complains about entries that no profile
+// has, and about values that cannot be read.
+std::vector<Axis> ReadAxes(const base::YamlNode& vary, const std::vector<BaseProfile>& bases,
+                           Vocabulary& vocabulary);
+
+// The networks of `choices` (docs/spaces.md).
+
+struct NetworkChoices {
+  std::vector<NetworkEntry> networks;
+  std::vector<RefusedNetwork> refused;
+};
+
+// Returns whether the file is a space of networks.
+bool IsSpace(const NetworkEntry& entry);
+
+// Returns a network for each combination of values, the first parameter outermost. `pattern` is the
+// entry from which they are made, and `content` that of its file. For a space of networks, names
+// without an effect are left out, equal networks become one, and combinations that are not networks
+// are refused. Complains at the node; returns a fault of the file itself.
+base::Expected<NetworkChoices> ReadChoices(const base::YamlNode& choices,
+                                           const NetworkEntry& pattern, const std::string& content);
+
+// The map `area` of a specification.
 
 class AreaReader {
  public:
