@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/memories.h"

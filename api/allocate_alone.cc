@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/engine_makers.h"
 

@@ -14,7 +14,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/search/cost/lower_bounds.h"
-#include "tessera/search/partition/analysis/comparison.h"
+#include "tessera/search/partition/analysis/analyses.h"
 #include "tessera/search/partition/rewriting.h"
 
 namespace tessera::api {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/base/files.h"
 

@@ -10,10 +10,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/allocation.h"
-#include "tessera/base/input_fault.h"
+#include "tessera/base/diagnostic.h"
 #include "tessera/encoder/formulation/constraint.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/problem/validator.h"

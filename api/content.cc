@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 
-#include "tessera/api/calls.h"
 #include "tessera/base/process.h"
 #include "tessera/base/text.h"
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/allocation.h"
 #include "tessera/plan/files/plan_draft.h"

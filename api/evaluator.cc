@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "tessera/api/answer_cache.h"
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/metrics.h"

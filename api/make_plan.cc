@@ -5,7 +5,6 @@
 #include <chrono>
 #include <map>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/plan_reasons.h"

@@ -6,7 +6,6 @@
 
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/reasons/fewest_modes.h"

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/revision.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tessera/api/answer_cache.h"
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/files/plan_files.h"

@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "tessera/api/answers/answer_text.h"
-#include "tessera/api/calls.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/tile_answers.h"
-#include "tessera/api/parts/tile_question.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 

@@ -12,7 +12,7 @@
 #include "tessera/bench/instances_tables.h"
 #include "tessera/bench/measure.h"
 #include "tessera/problem/generate/families.h"
-#include "tessera/search/engines/boxing/box_search.h"
+#include "tessera/search/engines/boxing/boxing_engine.h"
 
 namespace tessera::bench {
 namespace {

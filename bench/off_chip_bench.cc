@@ -25,7 +25,7 @@
 #include "tessera/search/off_chip/shared_objects.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/placement/tiled_homes.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 // Bytes that the tensors of published networks take off chip on edge_npu_1mib (docs/off-chip.md):
 // whole, by Shared Objects and by our engines; by tiles, by the published method and by ours. Each

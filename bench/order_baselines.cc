@@ -9,10 +9,9 @@
 
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/instance.h"
 #include "tessera/search/engines/order_search/placed_buffers.h"
-#include "tessera/search/engines/order_search/sweep.h"
+#include "tessera/search/engines/order_search/quick_placements.h"
 
 namespace tessera::bench {
 

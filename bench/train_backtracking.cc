@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "tessera/bench/backtrack_samples.h"
-#include "tessera/search/engines/guided/boosted_trees.h"
+#include "tessera/search/engines/guided/learned_backtracking.h"
 
 // Trains the model of learned_backtracking.h with XGBoost, and writes it as C++ data. The same
 // version of XGBoost and the same numbers give the same file.
@@ -121,7 +121,7 @@ void WriteModel(const Booster& booster, const std::filesystem::path& path) {
   const std::string base = model["learner"]["learner_model_param"]["base_score"];
   std::ofstream file(path);
   file << "// SPDX-License-Identifier: Apache-2.0\n\n#pragma once\n\n#include <cstdint>\n\n"
-       << "#include \"tessera/search/engines/guided/boosted_trees.h\"\n\n"
+       << "#include \"tessera/search/engines/guided/learned_backtracking.h\"\n\n"
        << "// The model of backtracking. Made by bench/train_backtracking.\n"
        << "namespace tessera::search::engines::guided {\n\n// clang-format off\n"
        << "inline constexpr float kModelBase = " << std::stof(base) << ";\n";

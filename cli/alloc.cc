@@ -18,7 +18,6 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/memory_options.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/search/choose/choose.h"
 

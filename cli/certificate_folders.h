@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "tessera/base/stop.h"
+#include "tessera/cli/common_options.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/problem/files/problem_files.h"

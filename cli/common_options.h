@@ -4,25 +4,33 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "tessera/api/answers/answer_text.h"
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/stop.h"
 #include "tessera/encoder/export/formula.h"
+#include "tessera/problem/engine.h"
 #include "tessera/problem/files/problem_files.h"
+#include "tessera/problem/problem.h"
+#include "tessera/problem/tile_candidates.h"
 
 namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
-namespace CLI {
-class App;
-}
+
+// Options that several commands share.
+namespace tessera::cli {
 
 // Numbers on the command line. All are decimal, with any number of leading zeros. Integers may be
 // hexadecimal with the prefix 0x.
-namespace tessera::cli {
 
 // For CLI::Option::transform: an integer from `least` to `most`; "012" is 12.
 CLI::Validator WholeNumber(int64_t least, int64_t most);
@@ -39,8 +47,6 @@ CLI::Validator PartsPerMillion(int most_percent = 1000);
 
 // A finite decimal number that is the whole word: "0.5", "2e9".
 std::optional<double> ParseDecimal(std::string_view word);
-
-// Options that several commands share.
 
 // --format: the format of stdout.
 class AnswerFormat {
@@ -89,6 +95,59 @@ struct FormulaChoice {
   // `path` names the document's file, for messages. Refuses a Problem without a capacity.
   base::Expected<encoder::exports::FormulaOptions> Resolve(
       const problem::files::ProblemDocument& document, const std::string& path) const;
+};
+
+// When the process began: now, less the processor time that loading it took.
+base::Stop::Clock::time_point ProcessBegin();
+
+// The limits that end a call before its work is done.
+struct CallLimits {
+  base::Stop::Clock::time_point begin = ProcessBegin();  // commands are made before any work
+  std::optional<double> timeout_s;
+  std::optional<int64_t> memory_limit;  // bytes
+
+  // `outcome` names the result at the end of the time or memory, for the help.
+  void Declare(CLI::App& app, std::string_view outcome);
+
+  // Returns the deadline. The time counts from the start of the process, so it includes reading.
+  std::optional<base::Stop::Clock::time_point> Deadline() const;
+
+  // Limits the memory of a Stop that ends the process: to three quarters of what the process may
+  // use, unless the options state another limit.
+  void LimitLast(base::Stop& stop) const;
+};
+
+// The options of every command that runs a search.
+struct SearchOptions : CallLimits {
+  uint64_t seed = 0;
+  std::optional<int64_t> budget;
+  std::string engine;                     // empty: the default engines of the command
+  std::vector<std::string> switched_off;  // rules of engines
+  bool verbose = false;
+
+  void Declare(CLI::App& app);
+  base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
+
+  // Returns the engines that the options name, or the default ones.
+  api::parts::EngineSet Engines() const;
+};
+
+// The explanation of infeasible answers, shared by commands.
+class Reasons {
+ public:
+  void Declare(CLI::App& app);
+  bool AreOff() const { return off_; }
+
+  // Returns the conflict of a Problem that is proven infeasible; nullopt if the user wants no
+  // reasons. If `ladder` is not null, the problem has the sizes of its candidate `candidate`.
+  std::optional<api::answers::Collision> Find(const problem::Problem& problem,
+                                              problem::Bytes capacity, const SearchOptions& search,
+                                              const base::Stop& stop,
+                                              const problem::Ladder* ladder = nullptr,
+                                              size_t candidate = 0) const;
+
+ private:
+  bool off_ = false;
 };
 
 }  // namespace tessera::cli

@@ -12,7 +12,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/encoder/export/formula.h"
 #include "tessera/problem/files/problem_files.h"
 

@@ -17,7 +17,6 @@
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/files/json_sections.h"

@@ -13,7 +13,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/search/allocate/engine_queries.h"
 #include "tessera/search/reasons/fewest_modes.h"
 

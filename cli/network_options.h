@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/api/parts/tile_question.h"
+#include "tessera/api/parts/tile_answers.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/exit_code.h"

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 
-#include "tessera/api/parts/checked_lowering.h"
+#include "tessera/api/parts/plan_check.h"
 #include "tessera/api/parts/plan_reasons.h"
 #include "tessera/base/files.h"
 #include "tessera/cli/certificate_folders.h"
@@ -17,7 +17,6 @@
 #include "tessera/cli/network_options.h"
 #include "tessera/cli/outputs.h"
 #include "tessera/cli/plan_options.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/problem/draw/pictures.h"
@@ -25,8 +24,7 @@
 #include "tessera/report/html_report.h"
 #include "tessera/report/plan_text.h"
 #include "tessera/search/cost/timeline.h"
-#include "tessera/search/partition/analysis/front.h"
-#include "tessera/search/partition/analysis/sensitivity.h"
+#include "tessera/search/partition/analysis/analyses.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
 

@@ -18,7 +18,6 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/report/text_table.h"

@@ -25,12 +25,9 @@
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/search_options.h"
-#include "tessera/serve/answer_lines.h"
 #include "tessera/serve/answerer.h"
-#include "tessera/serve/lines.h"
-#include "tessera/serve/request.h"
-#include "tessera/serve/waiting.h"
+#include "tessera/serve/protocol.h"
+#include "tessera/serve/request_stream.h"
 
 // `tessera serve --jsonl`: a session over standard streams.
 //

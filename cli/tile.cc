@@ -15,7 +15,6 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/network_options.h"
-#include "tessera/cli/search_options.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/search/tiling/engine_cache.h"
 #include "tessera/search/tiling/feasible_frontier.h"

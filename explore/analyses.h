@@ -11,9 +11,11 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
+// Answers to other questions than the fronts of a space, as documents and as text.
+namespace tessera::explore {
+
 // The least value of one entry, such as the capacity of a memory, with which networks keep their
 // limits (docs/explore.md).
-namespace tessera::explore {
 
 // Returns a document of the format "tessera-least". `path` is an entry of the base profiles with
 // one number. Values lie between the least and the greatest that `vary` states for it, or up to

@@ -18,8 +18,10 @@
 #include "tessera/explore/expression.h"
 #include "tessera/explore/space.h"
 
-// Areas from a command of the user: a wrapper of CACTI, a table of a foundry, a fitted model.
+// Areas of hardware: the rules that state them, and commands that estimate them.
 namespace tessera::explore {
+
+// Areas from a command of the user: a wrapper of CACTI, a table of a foundry, a fitted model.
 
 class Store;
 struct Spec;

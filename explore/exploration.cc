@@ -25,7 +25,7 @@
 //             '--------------------------> area
 //
 // If a plan is optimal, its value is a lower bound for all points that are at most as good
-// (search/partition/analysis/comparison.h); if a network fits nowhere, it fits on none of them.
+// (search/partition/analysis/analyses.h); if a network fits nowhere, it fits on none of them.
 //
 // Points are planned in rounds of a fixed size, those with the least bounds first. Each decision
 // depends only on the rounds before, so threads and interruptions do not change it.

@@ -17,8 +17,10 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
-// The objectives of a specification, as numbers.
+// The objectives of a specification, as numbers, and the values of pairs.
 namespace tessera::explore {
+
+// The objectives of a specification, as numbers.
 
 // Returns a metric rounded to nine significant digits, for comparison. Sums of energies that differ
 // only by rounding are then equal, and so are the values derived from them.

@@ -10,7 +10,7 @@
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 
-// Explorations as documents and as text.
+// Explorations as documents, as text and as a page.
 namespace tessera::explore {
 
 // Returns a digest of the question of an exploration: equal digests have equal documents.

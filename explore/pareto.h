@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Points in the space of objectives, all of which are minimised.
+// Points in the space of objectives, all of which are minimised; their fronts and volumes.
 namespace tessera::explore {
 
 using Values = std::vector<double>;

@@ -15,9 +15,11 @@
 #include "tessera/explore/space.h"
 #include "tessera/explore/store.h"
 
+// Makes plans of explorations again, to show them and to check the answers of a store.
+namespace tessera::explore {
+
 // Makes plans of a store again. A store has the costs of plans and the inputs to make them, not the
 // plans themselves.
-namespace tessera::explore {
 
 // Returns the answer whose id begins with `id`. Refuses an id that no answer or more than one has.
 base::Expected<StoredAnswer> FindByPrefix(const Store& store, const std::string& id);

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/explore/fewest_modes.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/restrictions.h"
 #include "tessera/explore/variants.h"

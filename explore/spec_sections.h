@@ -15,11 +15,11 @@
 #include "tessera/explore/spec.h"
 #include "tessera/explore/vocabulary.h"
 
-// The axes: the map `vary` of a specification.
+// The parts of a specification that spec.cc does not read itself.
 namespace tessera::explore {
 
-// Reads the axes, and adds their names to the vocabulary. Complains about entries that no profile
-// has, and about values that cannot be read.
+// Reads the axes, the map `vary`, and adds their names to the vocabulary. Complains about entries
+// that no profile has, and about values that cannot be read.
 std::vector<Axis> ReadAxes(const base::YamlNode& vary, const std::vector<BaseProfile>& bases,
                            Vocabulary& vocabulary);
 

@@ -10,7 +10,7 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/explore/space.h"
 
-// Tables of figures from users, in CSV (base/csv_table.h).
+// Tables: those of figures from users, in CSV (base/csv_table.h), and those of answers as text.
 namespace tessera::explore {
 
 struct TableRow {
@@ -35,8 +35,6 @@ base::Expected<double> NumberIn(const FigureTable& table, const TableRow& row, s
 // Returns a diagnostic about a line of the table.
 base::Unexpected RefuseLine(const FigureTable& table, int line, std::string message,
                             std::string expected, std::string found);
-
-// Tables as text.
 
 // Returns a number or a name as a cell; large numbers are rounded to whole ones.
 std::string Short(const Json& value);

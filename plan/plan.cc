@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 
 namespace tessera::plan {
 

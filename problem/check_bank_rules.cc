@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "tessera/problem/rule_check.h"
 
 // Checks of rules about the banks that buffers touch. Rounding an offset down can only leave a
@@ -37,6 +41,60 @@ bool CanBeDifferent(const KnownItem& item) {
 
 Bytes Any(const Problem&, const Rule&) { return 0; }
 
+// Checks that all banks that a buffer, or a pair of them, touches lie in one group.
+
+const BankSets& GroupsOf(const KnownItem& item) {
+  return BankSetsOf(item.memory, TraitsOf(item.wanted.kind).bank_sets);
+}
+
+// The banks that the item touches for certain.
+std::vector<int> Touched(const KnownItem& item) {
+  std::vector<int> touched;
+  const std::vector<bool>& second = item.second.touched;
+  for (size_t bank = 0; bank < item.memory.banks.size(); ++bank) {
+    if (item.first.touched[bank] || (!second.empty() && second[bank]))
+      touched.push_back(static_cast<int>(bank));
+  }
+  return touched;
+}
+
+bool Has(const std::vector<int>& group, int bank) {
+  return std::find(group.begin(), group.end(), bank) != group.end();
+}
+
+bool CanShareAGroup(const KnownItem& item) {
+  const std::vector<int> touched = Touched(item);
+  const BankSets& groups = GroupsOf(item);
+  return touched.empty() || std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+           return std::all_of(touched.begin(), touched.end(),
+                              [&](int bank) { return Has(group, bank); });
+         });
+}
+
+std::string NameOf(const KnownItem& item, int bank) {
+  const std::string& name = item.memory.banks[static_cast<size_t>(bank)].name;
+  return name.empty() ? fmt::format("bank {}", bank) : "'" + name + "'";
+}
+
+// Names a bank that is in no group, otherwise two banks of different groups.
+std::string FaultOfGroups(const KnownItem& item) {
+  const std::vector<int> touched = Touched(item);
+  const std::string_view touch = item.second.touched.empty() ? "touches" : "touch";
+  const std::vector<int>* home = nullptr;
+  for (const int bank : touched) {
+    const BankSets& groups = GroupsOf(item);
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& each) { return Has(each, bank); });
+    if (group == groups.end())
+      return fmt::format("{} {}, which is in no bank group", touch, NameOf(item, bank));
+    if (home == nullptr) home = &*group;
+    if (home != &*group)
+      return fmt::format("{} {} and {}, which are in different bank groups", touch,
+                         NameOf(item, touched.front()), NameOf(item, bank));
+  }
+  return "";
+}
+
 }  // namespace
 
 extern const RuleCheck kBanksCheck = {
@@ -59,6 +117,13 @@ extern const RuleCheck kDifferentBankCheck = {
     .can_hold = CanBeDifferent,
     .fault = [](const KnownItem&) { return std::string("touch the same bank"); },
     .divisor = Any,
+};
+
+// Rounding an offset down can only leave a bank.
+extern const RuleCheck kSameBankGroupCheck = {
+    .can_hold = CanShareAGroup,
+    .fault = FaultOfGroups,
+    .divisor = [](const Problem&, const Rule&) { return Bytes{0}; },
 };
 
 }  // namespace tessera::problem

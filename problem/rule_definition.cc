@@ -2,11 +2,107 @@
 
 #include "tessera/problem/rule_definition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
+#include "tessera/problem/explanation.h"
+#include "tessera/problem/structure.h"
+
 namespace tessera::problem {
+namespace {
+
+// Rules about the banks that buffers touch.
+
+std::vector<Restriction> Between(const RuleSubject& subject, RelationKind kind) {
+  return {Relation{kind, subject.item.first, subject.item.second, 0}};
+}
+
+// All banks that a pair of buffers touches lie in one of their memory's bank groups. If each two
+// buffers of a set keep the rule, all banks that the set touches lie in one group too.
+//
+// A bank in no group must not be touched. Two banks of different groups must not both be touched,
+// neither by one of the buffers nor one by each (OneBankSet):
+//
+//     | bank0 | bank1 | bank2 | bank3 |      a buffer without gaps that touches banks of two groups
+//     '---- 0 ----'   '---- 1 ----'          touches two neighbours of different groups, or a bank
+//             [=== a ===]                    between them in no group: single buffers need a clause
+//                                            for each pair of neighbours only
+//
+// The items of a set are its buffers and its pairs, so a pair only needs the restrictions that
+// concern both buffers. Cost: linear in the number of banks.
+
+// The group of each bank; -1: none.
+std::vector<int> GroupsOf(const Memory& memory) {
+  std::vector<int> groups(memory.banks.size(), -1);
+  const BankSets& sets = BankSetsOf(memory, TraitsOf(RequirementKind::kSameBankGroup).bank_sets);
+  for (size_t group = 0; group < sets.size(); ++group) {
+    for (const int bank : sets[group]) groups[static_cast<size_t>(bank)] = static_cast<int>(group);
+  }
+  return groups;
+}
+
+// Banks that are in a group, by address.
+std::vector<int> GroupedBanks(const Memory& memory, const std::vector<int>& groups) {
+  std::vector<int> banks(memory.banks.size());
+  std::iota(banks.begin(), banks.end(), 0);
+  std::erase_if(banks, [&](int bank) { return groups[static_cast<size_t>(bank)] < 0; });
+  std::sort(banks.begin(), banks.end(), [&](int a, int b) {
+    return memory.banks[static_cast<size_t>(a)].range.begin <
+           memory.banks[static_cast<size_t>(b)].range.begin;
+  });
+  return banks;
+}
+
+std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
+  const std::vector<int> groups = GroupsOf(subject.Home());
+  const std::vector<int> banks = GroupedBanks(subject.Home(), groups);
+  const auto differ = [&](int a, int b) {
+    return groups[static_cast<size_t>(a)] != groups[static_cast<size_t>(b)];
+  };
+  std::vector<Restriction> restrictions;
+  const auto restrict_buffer = [&](int buffer) {
+    for (int bank = 0; bank < static_cast<int>(groups.size()); ++bank) {
+      if (groups[static_cast<size_t>(bank)] < 0)
+        restrictions.emplace_back(BankClause{{{buffer, bank, false}}});
+    }
+    for (size_t k = 1; k < banks.size(); ++k) {
+      if (differ(banks[k - 1], banks[k]))
+        restrictions.emplace_back(
+            BankClause{{{buffer, banks[k - 1], false}, {buffer, banks[k], false}}});
+    }
+  };
+  const bool pair = subject.item.IsPair();
+  if (!pair || !IsOnSet(subject.rule)) restrict_buffer(subject.item.first);
+  if (!pair) return restrictions;
+  if (!IsOnSet(subject.rule)) restrict_buffer(subject.item.second);
+  const BankSets& sets =
+      BankSetsOf(subject.Home(), TraitsOf(RequirementKind::kSameBankGroup).bank_sets);
+  if (sets.size() > 1)
+    restrictions.emplace_back(OneBankSet{subject.item.first, subject.item.second, sets});
+  return restrictions;
+}
+
+// "in one of the bank groups ('bank0', 'bank1') and ('bank2', 'bank3')"
+std::string Words(const Problem& problem, const Rule& rule) {
+  const int memory = problem.buffers[static_cast<size_t>(ItemAt(rule, 0).first)].memory;
+  const Memory& home = problem.memories[static_cast<size_t>(memory)];
+  const BankSets& sets = BankSetsOf(home, TraitsOf(rule.requirement.kind).bank_sets);
+  std::vector<std::string> groups;
+  groups.reserve(sets.size());
+  for (const std::vector<int>& set : sets) {
+    std::vector<std::string> names;
+    names.reserve(set.size());
+    for (const int bank : set) names.push_back(NameOfBank(problem, memory, bank));
+    groups.push_back(fmt::format("({})", fmt::join(names, ", ")));
+  }
+  return fmt::format("in one of the bank groups {}", Enumerate(groups));
+}
+
+}  // namespace
 
 #define TESSERA_DECLARE(code, ...) extern const RuleDefinition k##code##Rule;
 TESSERA_RULE_KINDS(TESSERA_DECLARE)
@@ -47,5 +143,158 @@ bool MayBreakByShrinking(const Restriction& restriction) {
   return clause != nullptr && std::any_of(clause->any.begin(), clause->any.end(),
                                           [](const BankLiteral& one) { return one.touches; });
 }
+
+// Rules about the offsets of single buffers.
+
+extern const RuleDefinition kOffsetRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("at {} modulo {}", rule.requirement.residue,
+                             rule.requirement.multiple);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          const Requirement& wanted = subject.Wanted();
+          return std::vector<Restriction>{
+              Remainder{subject.item.first, wanted.multiple, wanted.residue, wanted.residue}};
+        },
+};
+
+extern const RuleDefinition kWindowRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          const AddressRange& window = rule.requirement.window;
+          return fmt::format("inside [{}, {})", window.begin, window.end);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          return std::vector<Restriction>{Inside{subject.item.first, subject.Wanted().window}};
+        },
+};
+
+extern const RuleDefinition kNoCrossingRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("across no multiple of {}", rule.requirement.multiple);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          const Bytes boundary = subject.Wanted().multiple;
+          return std::vector<Restriction>{
+              Remainder{subject.item.first, boundary, 0, boundary - subject.size, true}};
+        },
+};
+
+extern const RuleDefinition kNaturalAlignmentRule = {
+    .words =
+        [](const Problem&, const Rule&) {
+          return std::string("at a multiple of their own sizes, rounded up to powers of two");
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          return std::vector<Restriction>{
+              Remainder{subject.item.first, NaturalAlignmentOf(subject.size), 0, 0, true}};
+        },
+};
+
+extern const RuleDefinition kGuardRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("with {} free before and {} after",
+                             Count(rule.requirement.before, "byte"),
+                             Count(rule.requirement.after, "byte"));
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          const Requirement& wanted = subject.Wanted();
+          return std::vector<Restriction>{
+              Margins{subject.item.first, {wanted.before, wanted.after}}};
+        },
+};
+
+// Rules about the distance from one buffer to another.
+
+extern const RuleDefinition kDifferenceRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("apart by {} modulo {}", rule.requirement.residue,
+                             rule.requirement.multiple);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          const Requirement& wanted = subject.Wanted();
+          return std::vector<Restriction>{ModularDistance{subject.item.first, subject.item.second,
+                                                          wanted.multiple, wanted.residue}};
+        },
+};
+
+extern const RuleDefinition kDistanceRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("apart by {}", Count(rule.requirement.distance, "byte"));
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          return std::vector<Restriction>{
+              FixedDistance{subject.item.first, subject.item.second, subject.Wanted().distance}};
+        },
+};
+
+extern const RuleDefinition kXorDistanceRule = {
+    .words =
+        [](const Problem&, const Rule& rule) {
+          return fmt::format("at offsets that differ in the bits of {}", rule.requirement.distance);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          return std::vector<Restriction>{
+              FlippedBits{subject.item.first, subject.item.second, subject.Wanted().distance}};
+        },
+};
+
+extern const RuleDefinition kCommonDeltaRule = {
+    .words = [](const Problem&,
+                const Rule&) { return std::string("all apart by the same distance"); },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          return std::vector<Restriction>{CommonDistance{subject.item.first, subject.item.second}};
+        },
+};
+
+extern const RuleDefinition kBanksRule = {
+    .words =
+        [](const Problem& problem, const Rule& rule) {
+          const int first = rule.buffers.front();
+          const int memory = problem.buffers[static_cast<size_t>(first)].memory;
+          std::vector<std::string> banks;
+          for (const int bank : rule.requirement.banks)
+            banks.push_back(NameOfBank(problem, memory, bank));
+          return "in no bank but " + Enumerate(banks);
+        },
+    .restrictions =
+        [](const RuleSubject& subject) {
+          const std::vector<int>& listed = subject.Wanted().banks;
+          std::vector<Restriction> restrictions;
+          for (int bank = 0; bank < static_cast<int>(subject.Home().banks.size()); ++bank) {
+            if (std::binary_search(listed.begin(), listed.end(), bank)) continue;
+            restrictions.emplace_back(BankClause{{{subject.item.first, bank, false}}});
+          }
+          return restrictions;
+        },
+};
+
+extern const RuleDefinition kSameBankRule = {
+    .words = [](const Problem&, const Rule&) { return std::string("in the same banks"); },
+    .restrictions =
+        [](const RuleSubject& subject) { return Between(subject, RelationKind::kSameBank); },
+};
+
+extern const RuleDefinition kDifferentBankRule = {
+    .words = [](const Problem&, const Rule&) { return std::string("in different banks"); },
+    .restrictions =
+        [](const RuleSubject& subject) { return Between(subject, RelationKind::kDifferentBank); },
+};
+
+extern const RuleDefinition kSameBankGroupRule = {.words = Words, .restrictions = InOneGroup};
 
 }  // namespace tessera::problem

@@ -10,7 +10,7 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/home_tiles.h"
-#include "tessera/report/html_page_data.h"
+#include "tessera/report/html_report.h"
 
 // The contents of the memories off chip over time. Tensors that share bytes tile by tile consist of
 // chunks, ranges of bytes that are needed in the same slots. A page cannot show millions of them.

@@ -12,7 +12,7 @@
 
 #include "tessera/base/files.h"
 #include "tessera/base/process.h"
-#include "tessera/serve/answer_lines.h"
+#include "tessera/serve/protocol.h"
 
 namespace tessera::serve {
 namespace {

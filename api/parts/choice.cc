@@ -11,7 +11,6 @@
 #include "tessera/base/text.h"
 #include "tessera/report/text_table.h"
 #include "tessera/search/choose/items.h"
-#include "tessera/search/choose/part.h"
 
 namespace tessera::api::parts {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/api/parts/tile_question.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/api/parts/tile_answers.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
 #include "tessera/encoder/program/build_program.h"

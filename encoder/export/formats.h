@@ -15,7 +15,7 @@
 #include "tessera/encoder/export/formula.h"
 #include "tessera/encoder/export/formula_record.h"
 #include "tessera/encoder/formulation/backend.h"
-#include "tessera/encoder/formulation/wording.h"
+#include "tessera/encoder/formulation/meaning.h"
 
 namespace tessera::encoder::exports {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tessera/encoder/export/formats.h"
-#include "tessera/encoder/formulation/wording.h"
+#include "tessera/encoder/formulation/meaning.h"
 
 namespace tessera::encoder::exports {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/encoder/formulation/meaning.h"
 #include "tessera/encoder/formulation/refinements.h"
-#include "tessera/encoder/formulation/wording.h"
 #include "tessera/problem/validator.h"
 
 namespace tessera::encoder::formulation {

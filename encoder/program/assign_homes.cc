@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"

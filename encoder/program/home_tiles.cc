@@ -10,7 +10,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/residence.h"
-#include "tessera/graph/tiling/tile_boxes.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // The slots of subgraph s, of n operators and N tiles, follow those of s - 1. Slot 0 is before the
 // program: network inputs are whole then.

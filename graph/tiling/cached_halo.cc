@@ -11,7 +11,7 @@
 #include "tessera/graph/ops/region.h"
 #include "tessera/graph/tiling/propagation.h"
 #include "tessera/graph/tiling/row_structure.h"
-#include "tessera/graph/tiling/tile_boxes.h"
+#include "tessera/graph/tiling/tiling.h"
 
 // A sweep down the rows, tensor by tensor.
 //

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::verify {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/plan/metrics.h"
 #include "tessera/plan/verify/checks.h"
-#include "tessera/plan/weighted_mean.h"
 
 namespace tessera::plan::verify {
 namespace {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tessera/plan/verify/buffer_sizes.h"
-#include "tessera/plan/verify/engine_steps.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/work_count.h"
 

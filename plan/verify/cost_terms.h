@@ -8,8 +8,8 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/plan.h"
-#include "tessera/plan/verify/output_blocks.h"
 #include "tessera/plan/verify/residency.h"
+#include "tessera/plan/verify/work_count.h"
 
 // Cycles of one operator's arithmetic, of one transfer, and of one port: docs/program.md, Costs.
 namespace tessera::plan::verify {

@@ -11,7 +11,6 @@
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
-#include "tessera/plan/verify/output_blocks.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 #include "tessera/plan/verify/work_count.h"

@@ -2,9 +2,13 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tessera/plan/plan.h"
+#include "tessera/plan/verify/residency.h"
 
 // The engine of each operator, and the conditions of a subgraph on the host: docs/program.md,
 // "Engines" and "The host".
@@ -25,5 +29,16 @@ bool JoinsHost(const Plan& plan, graph::Interval interval);
 // Returns why the host cannot run its operators of this subgraph, in words; empty if it can, or if
 // it has none.
 std::string HostFault(const Plan& plan, const Subgraph& subgraph);
+
+// The number of steps in which an engine makes `made` of the first output of a convolution or
+// product: docs/program.md, "Arithmetic".
+int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op,
+                    const std::vector<int64_t>& made, const hw_profiles::Throughput& speed,
+                    const std::optional<KSlices>& k_extent);
+
+// The number of steps for one output block of a convolution: docs/program.md, "Output blocks".
+int64_t BlockSteps(const graph::Graph& network, const graph::Operator& op,
+                   const std::vector<int64_t>& block, const hw_profiles::Throughput& speed,
+                   const std::optional<KSlices>& k_extent);
 
 }  // namespace tessera::plan::verify

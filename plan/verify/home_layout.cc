@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/plan/verify/home_layout.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/checks.h"
+#include "tessera/plan/verify/home_tiles.h"
 
 namespace tessera::plan::verify {
 

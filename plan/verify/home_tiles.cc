@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "tessera/plan/verify/checks.h"
-#include "tessera/plan/verify/home_layout.h"
 #include "tessera/plan/verify/passes.h"
 #include "tessera/problem/validator.h"
 

@@ -9,7 +9,7 @@
 
 #include "tessera/plan/plan.h"
 
-// The arithmetic of a plan, operator by operator and tile by tile.
+// Where the arithmetic of a plan runs: operator by operator and tile by tile, and on the host.
 namespace tessera::plan::verify {
 
 // Tiles of one operator that make parts of equal extents.
@@ -30,5 +30,24 @@ std::vector<TileRow> TileTableOf(const Plan& plan);
 
 // A note for the reader about measured tiles; nullopt if the plan's operators have none.
 std::optional<std::string> NoteOnMeasured(const Plan& plan);
+
+// The operators of a network that run on the host, with the reasons.
+
+struct HostedOperator {
+  int op = -1;
+  std::string reason;
+};
+
+struct HostShare {
+  std::vector<HostedOperator> operators;
+  int64_t macs = 0;      // of these, as far as they are known
+  int64_t all_macs = 0;  // of the network, as far as they are known
+
+  double Percent() const;  // of the MACs
+};
+HostShare HostShareOf(const Plan& plan);
+
+// The share in words, with each operator and its reason; nullopt if the host runs nothing.
+std::optional<std::string> NoteOnHost(const Plan& plan);
 
 }  // namespace tessera::plan::verify

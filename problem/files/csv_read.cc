@@ -11,7 +11,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
 #include "tessera/problem/files/csv_fields.h"
-#include "tessera/problem/files/gap_windows.h"
 #include "tessera/problem/files/problem_files.h"
 #include "tessera/problem/well_formed.h"
 

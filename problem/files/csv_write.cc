@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tessera/base/text.h"
-#include "tessera/problem/files/gap_windows.h"
+#include "tessera/problem/files/csv_fields.h"
 #include "tessera/problem/files/problem_files.h"
 
 namespace tessera::problem::files {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/problem/files/gap_windows.h"
-
 #include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "tessera/problem/files/csv_fields.h"
 
 namespace tessera::problem::files {
 

@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 3> kLifetimesWords = {"half-open",
 // Columns id, lower, upper and size are required, in any order. Optional columns are alignment
 // (default 1), offset (fixed), hint, value, fallback and gaps (half-open parts of [lower, upper) in
 // which the buffer does not live; in `2-4@0:8` its bytes [0, 8) live on, and it is read as a
-// composite of chunks, gap_windows.h). Optional fields may be empty. The names `buffer` and
+// composite of chunks, csv_fields.h). Optional fields may be empty. The names `buffer` and
 // `buffer_id` stand for `id`, `begin` and `start` for `lower`. Lives and gaps are half-open unless
 // `lifetimes` states otherwise. Some tools mean the last step by `end` and others the step after
 // it, so `end` stands for `upper` only if `lifetimes` is stated. Numbers are decimal without sign.

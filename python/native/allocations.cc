@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers.h"
+#include "module.h"
 #include "call.h"
 #include "module.h"
 

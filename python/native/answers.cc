@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "answers.h"
+#include "module.h"
 
 #include <pybind11/stl.h>
 

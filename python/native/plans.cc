@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "answers.h"
+#include "module.h"
 #include "call.h"
 #include "module.h"
 

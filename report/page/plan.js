@@ -1,4 +1,4 @@
-// The plan, as report/html_page_data.h writes it. Arrays refer to each other by index; -1 means
+// The plan, as report/html_report.h writes it. Arrays refer to each other by index; -1 means
 // none:
 //
 //   metrics     key, title, unit, counts_work (of the known work only), grows_with_work (so a lower

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/problem/structure.h"
 #include "tessera/search/allocate/engine_session.h"
 #include "tessera/search/allocate/occupancy.h"

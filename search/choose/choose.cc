@@ -14,7 +14,6 @@
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/choose/fill.h"
 #include "tessera/search/choose/items.h"
-#include "tessera/search/choose/part.h"
 #include "tessera/search/choose/subsets.h"
 #include "tessera/search/choose/value_bound.h"
 

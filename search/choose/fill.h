@@ -8,10 +8,9 @@
 #include "tessera/base/random.h"
 #include "tessera/search/choose/items.h"
 #include "tessera/search/choose/value_bound.h"
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/instance.h"
-#include "tessera/search/engines/order_search/orders.h"
 #include "tessera/search/engines/order_search/placed_buffers.h"
+#include "tessera/search/engines/order_search/squeaky_wheel.h"
 
 namespace tessera::search::choose {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/search/cost/cost_terms.h"

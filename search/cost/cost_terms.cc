@@ -5,13 +5,11 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"
-#include "tessera/search/cost/engine_steps.h"
 #include "tessera/search/cost/traffic.h"
 
 namespace tessera::search::cost {

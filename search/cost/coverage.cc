@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/reads.h"

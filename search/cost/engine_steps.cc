@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/cost/engine_steps.h"
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/ops/matmul.h"
+#include "tessera/search/cost/cost_terms.h"
 
 // In one step an engine does `unroll` iterations of each loop, on separate lanes. Iterations that
 // use the same weights are equivalent, so they share lanes, whichever loops they belong to:

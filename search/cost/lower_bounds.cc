@@ -9,16 +9,15 @@
 #include <span>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
-#include "tessera/search/cost/engine_passes.h"
-#include "tessera/search/cost/late_constants.h"
+#include "tessera/search/cost/latency_bounds.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/traffic.h"
 
@@ -33,8 +32,8 @@
 // An operator takes the longer of its arithmetic and its use of the tile memory's port. If the
 // interval is cut further, inner tensors become boundary tensors, and where engines may read or
 // write those in their home, the port is not certain. Some constants arrive late
-// (late_constants.cc). As one subgraph the interval gets its constants under one of few policies
-// (engine_passes.cc).
+// (latency_bounds.cc). As one subgraph the interval gets its constants under one of few policies
+// (latency_bounds.cc).
 namespace tessera::search::cost {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tessera/base/text.h"
-#include "tessera/plan/weighted_mean.h"
+#include "tessera/plan/metrics.h"
 
 namespace tessera::search::cost {
 namespace {

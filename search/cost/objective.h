@@ -96,7 +96,7 @@ class Scale {
   Cost BoundOf(const plan::Metrics& lower_bounds) const;
 
   // Returns the score of a whole partition: one metric, or the weighted mean of metrics over their
-  // lower bounds (plan/weighted_mean.h, also for bounds of 0).
+  // lower bounds (plan/metrics.h, also for bounds of 0).
   double ScoreOf(const plan::Metrics& totals) const;
 
   // Returns the score of a whole partition with this cost, which must be within the limits. For a
@@ -155,7 +155,7 @@ class Scale {
   bool WeighsRatios() const;
   bool WeighsOnlyRatios() const;
 
-  // For objectives that weigh only ratios (search/partition/paths/ratio_paths.h): whether a cost
+  // For objectives that weigh only ratios (search/partition/paths/label_search.h): whether a cost
   // contains a latency, or is the bound of a part whose latency has no upper bound.
   enum class Latency : uint8_t { kKnown, kUnknown };
   static Latency LatencyOf(const Cost& cost);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/base/vocabulary.h"
 
 // An engine makes a result block by block. Its internal buffer holds the sums of a block and the

@@ -7,13 +7,13 @@
 #include <set>
 #include <vector>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/program/residence.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/traffic.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/objective.h"
 

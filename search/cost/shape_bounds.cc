@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/state_aliasing.h"

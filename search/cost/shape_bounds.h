@@ -17,7 +17,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/axis_sums.h"
 #include "tessera/search/cost/objective.h"
-#include "tessera/search/cost/split_k_bounds.h"
+#include "tessera/search/cost/split_k_cost.h"
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 

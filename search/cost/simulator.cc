@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/search/cost/cost_terms.h"
 

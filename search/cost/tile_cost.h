@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 
 namespace tessera::search::orders {
 

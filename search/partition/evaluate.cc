@@ -11,7 +11,6 @@
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/plan/verify/host_share.h"
 #include "tessera/plan/verify/tile_table.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
@@ -20,7 +19,6 @@
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
-#include "tessera/search/partition/placement/tiled_homes.h"
 
 // Of the user's draft, only network, profile, objective, partition and addresses are used. The
 // joint Problem is built as in the search, the given addresses become fixed offsets (or hints), and

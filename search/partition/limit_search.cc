@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/limit_search.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -12,7 +10,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
-#include "tessera/search/partition/ratio_search.h"
+#include "tessera/search/partition/related_search.h"
 
 // A search with limits drops paths that exceed them, and has no plan to compare with until one path
 // keeps all. If limits are as low as only a plan of another objective reaches, nearly every tile

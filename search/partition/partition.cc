@@ -18,13 +18,11 @@
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/answer/refusal.h"
-#include "tessera/search/partition/choices/kept_prices.h"
+#include "tessera/search/partition/choices/equal_intervals.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/driver/order_search.h"
-#include "tessera/search/partition/limit_search.h"
-#include "tessera/search/partition/ratio_search.h"
+#include "tessera/search/partition/related_search.h"
 #include "tessera/search/partition/rewriting.h"
-#include "tessera/search/partition/sharing_search.h"
 
 namespace tessera::search::partition {
 namespace {

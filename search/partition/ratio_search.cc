@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/ratio_search.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +12,7 @@
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/related_search.h"
 
 // A ratio falls when the latency rises, so a search for it can exclude few tiles: of two with
 // different latencies, neither is better in every continuation (objective.h), and an interval that

@@ -61,4 +61,43 @@ class RelatedSearch {
   cost::Scale scale_;
 };
 
+// Searches for objectives that weigh ratios over time: power, average bandwidth.
+
+// Returns the metric that a ratio divides by the latency.
+std::string_view NumeratorOf(const plan::Metric& ratio);
+
+bool WeighsRatios(const plan::Objective& objective);
+
+// Returns the objective with the weights of ratios on their numerators; in a mean, both are
+// relative to their bounds. Baselines are the best layer-by-layer plans for this objective, because
+// for a ratio alone the slowest tiles would be the best.
+plan::Objective WithoutRatios(plan::Objective objective);
+
+// Returns the best plan of several searches (ratio_search.cc), for an objective that weighs ratios.
+base::Expected<answer::PartitionResult> SearchForRatios(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options,
+                                                        const SearchFunction& search);
+
+// Searches within limits that a plan of a related objective may keep.
+
+// Returns the answer of `search`. If that finds no plan within the limits and does not prove that
+// there is none, returns the plan of a related search that keeps them (limit_search.cc), if any.
+base::Expected<answer::PartitionResult> SearchForLimits(const graph::Graph& graph,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& options,
+                                                        const SearchFunction& search);
+
+// Returns the best plan whose tensors at home share addresses as options.off_chip states
+// (sharing_search.cc). For whole tensors, returns the result of `search`.
+base::Expected<answer::PartitionResult> SearchForSharing(const graph::Graph& graph,
+                                                         const hw_profiles::Profile& profile,
+                                                         const answer::PartitionOptions& options,
+                                                         const SearchFunction& search);
+
+// Adapts a result without a plan and without a refutation: if it is proven only for whole tensors,
+// and not for tensors that share bytes, the status becomes kUnknown.
+void ClaimForSharing(const graph::Graph& network, const hw_profiles::Profile& profile,
+                     const answer::PartitionOptions& options, answer::PartitionResult& result);
+
 }  // namespace tessera::search::partition

@@ -15,13 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/layout.h"
-#include "tessera/graph/constant_states.h"
-#include "tessera/graph/operator_order.h"
-#include "tessera/graph/two_passes.h"
+#include "tessera/graph/graph.h"
+#include "tessera/graph/rewrites.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search::partition {

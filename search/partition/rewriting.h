@@ -23,9 +23,9 @@ struct Rewriting {
 
 // Rewrites operators that do not fit:
 //
-// - Constants of elementwise operators become states (graph/constant_states.h), of which a tile
+// - Constants of elementwise operators become states (graph/rewrites.h), of which a tile
 //   needs only a part.
-// - Softmax and normalisations take two passes (graph/two_passes.h).
+// - Softmax and normalisations take two passes (graph/rewrites.h).
 // - Pools with one window become global pools, which read slices of the map (`split_k`).
 // - Operators with unknown regions, which need all their tensors as a whole, run on the host.
 //

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/sharing_search.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +11,8 @@
 #include "tessera/encoder/program/homes.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
-#include "tessera/search/partition/placement/tiled_homes.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
+#include "tessera/search/partition/related_search.h"
 
 // Tensors at home may share bytes tile by tile. The search for a partition counts whole tensors;
 // the homes of its plan are then placed again. If the objective does not use the off-chip peak,

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/problem/rule_definition.h"
 #include "tessera/problem/structure.h"
 #include "tessera/search/reasons/query.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "tessera/plan/files/plan_files.h"
-#include "tessera/plan/weighted_mean.h"
+#include "tessera/plan/metrics.h"
 
 namespace tessera::audit {
 namespace {

@@ -9,7 +9,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/state_aliasing.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 
 namespace tessera::audit {
 namespace {

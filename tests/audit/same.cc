@@ -9,7 +9,7 @@
 #include "claims.h"
 #include "draws.h"
 #include "homes_rule.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/search/tiling/engine_cache.h"
 

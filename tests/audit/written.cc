@@ -13,7 +13,7 @@
 #include "tessera/tests/graph/dependency_oracle.h"
 #include "texts.h"
 #ifdef TESSERA_ONNX
-#include "tessera/graph/import/onnx/import_onnx.h"
+#include "tessera/graph/import/onnx/node_import.h"
 #endif
 
 namespace tessera::audit {

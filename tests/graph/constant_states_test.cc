@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/graph/constant_states.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "graph_builder.h"
+#include "tessera/graph/rewrites.h"
 
 namespace tessera::graph {
 namespace {

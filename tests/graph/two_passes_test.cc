@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/graph/two_passes.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,6 +9,7 @@
 #include "graph_builder.h"
 #include "random_graph.h"
 #include "tessera/base/random.h"
+#include "tessera/graph/rewrites.h"
 
 namespace tessera::graph {
 namespace {

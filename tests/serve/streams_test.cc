@@ -11,9 +11,8 @@
 #include <string_view>
 #include <thread>
 
-#include "tessera/serve/lines.h"
-#include "tessera/serve/recent.h"
-#include "tessera/serve/waiting.h"
+#include "tessera/serve/answerer.h"
+#include "tessera/serve/request_stream.h"
 
 // What stands between a stream and the answers of a session.
 namespace tessera::serve {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tessera/base/text.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/graph/ops/shape_inference.h"
 
 namespace tessera::graph::import::common {

@@ -4,16 +4,28 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/import/common/draft.h"
-#include "tessera/graph/import/onnx/import_onnx.h"
+#include "tessera/graph/import/common/format.h"
 #include "tessera/graph/import/onnx/model_file.h"
 #include "tessera/graph/import/onnx/translations.h"
 
 namespace tessera::graph::import::onnx {
+
+// Networks from ONNX files (docs/onnx.md).
+
+// Returns the graph of a model file. Operators are in the order nearest to the file's; batch
+// normalisation, biases and activations are fused, and shape arithmetic is folded. An operator with
+// unknown properties becomes a barrier with a note. On failure returns the first fault, with its
+// operator. Reads only `bytes`; `file_name` is used in messages only. The same bytes and options
+// always result in the same graph, and ReadNetwork reads the same graph back from WriteNetworkJson.
+// Cost: about linear in the nodes.
+base::Expected<common::Import> ImportOnnx(std::string_view bytes, const std::string& file_name,
+                                          const common::ImportOptions& options);
 
 // Adds one node after the other to a draft: folds it, translates it, uses the user's description,
 // or makes it a barrier.

@@ -11,8 +11,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/yaml_reader.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/import/yaml/operator_attributes.h"
-#include "tessera/graph/import/yaml/tensors.h"
+#include "tessera/graph/import/yaml/read_sections.h"
 
 namespace tessera::graph::import::yaml {
 

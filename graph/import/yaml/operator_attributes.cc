@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/graph/import/yaml/operator_attributes.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,7 +11,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/text.h"
 #include "tessera/base/vocabulary.h"
-#include "tessera/graph/import/yaml/tensors.h"
+#include "tessera/graph/import/yaml/read_sections.h"
 
 // Reads the attributes of every kind: graph/ops/ lists the keys of a kind with the places of their
 // values, and each type of place has one reader.

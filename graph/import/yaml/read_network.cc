@@ -9,10 +9,9 @@
 #include "tessera/base/text.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/base/yaml_reader.h"
+#include "tessera/graph/graph.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
-#include "tessera/graph/import/yaml/operator_attributes.h"
-#include "tessera/graph/import/yaml/tensors.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/import/yaml/read_sections.h"
 #include "tessera/graph/ops/shape_inference.h"
 
 // A network is read in four passes: declared tensors; the names of all operators, so that they may

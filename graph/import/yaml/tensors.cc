@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/graph/import/yaml/tensors.h"
-
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "tessera/base/text.h"
+#include "tessera/graph/import/yaml/read_sections.h"
 #include "tessera/graph/ops/shape_inference.h"
 
 namespace tessera::graph::import::yaml {

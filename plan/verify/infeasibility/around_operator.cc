@@ -29,7 +29,7 @@
 // example is a map that is pooled to weights with which it is then multiplied. It is whole for the
 // pool, and must stay until the product, in a subgraph with both operators or between subgraphs.
 //
-// Why this is sound. The sets are those of all orders (progress.h), and the need of each pair is a
+// Why this is sound. The sets are those of all orders (progress.cc), and the need of each pair is a
 // lower bound for every order, tile and policy (subgraph_need.h). A plan runs each operator once,
 // in one subgraph, and the operators done before a subgraph contain those that they depend on. If
 // there are too many sets, or too many steps, nothing is claimed.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/plan/verify/infeasibility/late_constants.h"
-
 #include <algorithm>
 
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
+#include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/residency.h"
 
 // If v needs every element of the boxes of some operators (*before*), then their last element x is

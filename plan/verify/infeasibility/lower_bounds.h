@@ -45,7 +45,7 @@ int64_t FloorOf(const Plan& plan, const std::vector<Users>& users, graph::Interv
 std::optional<std::string> FindOverfullHome(const Plan& plan);
 
 // Returns why no plan exists, if in no mode the banks of the tile memory can hold what the operator
-// reads and writes (unserved.cc). Its result must be needed. `end`: no buffer lies beyond this
+// reads and writes (impossible.cc). Its result must be needed. `end`: no buffer lies beyond this
 // byte. `needed`: the result of FindNeeded.
 std::optional<std::string> FindUnservedOperator(const Plan& plan, int op, int64_t end,
                                                 const std::vector<std::optional<Box>>& needed);

@@ -14,7 +14,6 @@
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
-#include "tessera/plan/verify/infeasibility/sums.h"
 #include "tessera/plan/verify/infeasibility/tile_configs.h"
 
 // The paths through one order of the operators, from the first cut to the last.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/plan/verify/infeasibility/progress.h"
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/infeasibility/subgraph_need.h"
 
 // An order of the operators, cut between two of them, leaves a set of operators that are done and
 // contains what its members depend on. Every such set is done at some moment of some order, and

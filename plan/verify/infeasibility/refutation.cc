@@ -15,9 +15,9 @@
 #include <tuple>
 #include <utility>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/base/json_document.h"
 #include "tessera/base/json_reader.h"
-#include "tessera/base/saturating.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/files/json_sections.h"

@@ -12,8 +12,8 @@
 #include "tessera/plan/verify/buffer_sizes.h"
 #include "tessera/plan/verify/cost_terms.h"
 #include "tessera/plan/verify/engines.h"
-#include "tessera/plan/verify/infeasibility/least_tiles.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/infeasibility/needed_boxes.h"
 #include "tessera/plan/verify/tiles.h"
 
 // The idea. A tensor at home in the tile memory is whole while it crosses the beginning or the end

@@ -12,7 +12,7 @@
 
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
-#include "tessera/plan/verify/infeasibility/sums.h"
+#include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/problem/problem.h"
 

@@ -14,7 +14,6 @@
 #include "tessera/search/allocate/composites.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/engine_session.h"
-#include "tessera/search/engines/canonical/composite_search.h"
 #include "tessera/search/engines/canonical/search_tree.h"
 
 namespace tessera::search::engines::canonical {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "tessera/problem/engine.h"
 
@@ -15,7 +16,7 @@ struct CanonicalOptions {
   bool support = true;   // support bound, updated incrementally (propagator.h)
   bool witness = true;   // (propagator.h)
   bool sections = true;  // section check (propagator.h)
-  bool gap_fill = true;  // (gap_fill.h)
+  bool gap_fill = true;  // (propagator.h)
   // If off, the search returns to the last decision, even if it did not contribute to the failure.
   bool backjumping = true;
   bool interchangeable = true;  // interchangeable buffers are ordered
@@ -60,5 +61,11 @@ class CanonicalEngine final : public problem::Engine {
  private:
   CanonicalOptions options_;
 };
+
+// Opens a session of the canonical engine for buffers at fixed distances (composites.h): a complete
+// depth-first search over the gaps between forbidden distances. Answers kFeasible, kInfeasible
+// after an exhausted search, or kUnknown. Budget units are nodes.
+std::unique_ptr<problem::Session> OpenCompositeSearch(const problem::Problem& problem,
+                                                      const problem::Ladder* ladder, uint64_t seed);
 
 }  // namespace tessera::search::engines::canonical

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/engines/canonical/composite_search.h"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/random.h"
 #include "tessera/search/allocate/composite_session.h"
+#include "tessera/search/engines/canonical/canonical.h"
 
 // Composites interlock, so "each rests on another" implies no order in which to place them: a low
 // one may rest on a high one. The search therefore decides distances. A node holds for each

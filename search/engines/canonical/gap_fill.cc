@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/engines/canonical/gap_fill.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <numeric>
+
+#include "tessera/search/engines/canonical/propagator.h"
 
 namespace tessera::search::engines::canonical {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tessera/search/engines/guided/boosted_trees.h"
+#include "tessera/search/engines/guided/learned_backtracking.h"
 
 // The model of backtracking. Made by bench/train_backtracking.
 namespace tessera::search::engines::guided {

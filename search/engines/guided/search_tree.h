@@ -8,13 +8,45 @@
 #include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/engines/guided/backtrack_targets.h"
-#include "tessera/search/engines/guided/boolean_queue.h"
 #include "tessera/search/engines/guided/candidates.h"
 #include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/lazy/clause_learning.h"
+#include "tessera/search/engines/lazy/decisions.h"
 #include "tessera/search/engines/lazy/propagation.h"
+#include "tessera/search/engines/lazy/trail.h"
 
 namespace tessera::search::engines::guided {
+
+// A queue of the open Booleans. The Boolean that took most part in recent dead ends comes first
+// (activity: Moskewicz et al. 2001). Before the first dead end, Booleans that were made later come
+// first: banks and modes before orders of pairs. A Boolean gets its last value, initially false.
+// Cost: O(log n) for each change.
+class BooleanQueue {
+ public:
+  // Contains the integers of the trail from `first` on, but not those that are added later.
+  BooleanQueue(const lazy::Trail& trail, int first);
+
+  // Notes that the integer took part in a dead end.
+  void Note(int integer);
+  // Must be called after each dead end.
+  void Age();
+  // Must be called for each change of the trail that is undone.
+  void Reopen(lazy::View view);
+
+  // Returns the view of the next literal to assume; -1 if no Boolean is open.
+  lazy::View Next();
+
+ private:
+  bool Holds(int integer) const {
+    return integer >= first_ && integer - first_ < static_cast<int>(values_.size());
+  }
+
+  const lazy::Trail& trail_;
+  int first_;
+  lazy::ActivityHeap heap_;         // of integers, less first_
+  std::vector<lazy::View> values_;  // the views that were true last
+  double increment_ = 1;
+};
 
 // The tree of decisions. A point is a state in which a buffer is to be placed; it has candidates. A
 // decision places one of them at its lowest valid position, which is its least offset after
@@ -40,7 +72,7 @@ namespace tessera::search::engines::guided {
 //   empty clause, which proves that there is no placement.
 //
 // When every buffer has a place, the remaining Booleans (modes of steps, variables of constraints)
-// are decided (boolean_queue.h). A recipe may decide them before it places any buffer, which suits
+// are decided (BooleanQueue). A recipe may decide them before it places any buffer, which suits
 // refutations. After a dead end below the decision of a Boolean, the search returns to the level at
 // which the lesson implies a literal.
 //

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "tessera/search/engines/order_search/sweep.h"
+#include "tessera/search/engines/order_search/quick_placements.h"
 
 namespace tessera::search::engines::order_search {
 

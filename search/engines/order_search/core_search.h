@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/ejection_search.h"
 #include "tessera/search/engines/order_search/instance.h"
 #include "tessera/search/engines/order_search/placed_buffers.h"

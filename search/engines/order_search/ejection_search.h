@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tessera/base/random.h"
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/instance.h"
 
 namespace tessera::search::engines::order_search {

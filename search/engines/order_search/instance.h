@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/problem/problem.h"
 
 // A memory, reduced to what a search over orders of placement needs: flat arrays, and time counted
@@ -86,5 +88,30 @@ std::vector<Interval> ComponentsOf(const Instance& instance);
 
 // Returns for each section, and for one past the last, the first buffer that begins there or later.
 std::vector<int> FirstBuffers(const Instance& instance);
+
+// Counts work and polls a stop. A unit of work is about the time to place one buffer on a skyline
+// of thousands of buffers. The limit ends a search between two constructions, the stop at any
+// buffer.
+class Effort {
+ public:
+  Effort(int64_t limit, const base::Stop& stop) : limit_(limit), stop_(&stop, kUnitsBetweenPolls) {}
+
+  // Counts completed work. Returns false once the stop was requested.
+  bool Spend(int64_t units) {
+    spent_ += units;
+    return stop_.Continues(units);
+  }
+
+  int64_t Spent() const { return spent_; }
+  bool IsStopped() const { return stop_.IsCutOff(); }
+  bool IsOver() const { return spent_ >= limit_ || IsStopped(); }
+
+ private:
+  static constexpr int64_t kUnitsBetweenPolls = 2'048;
+
+  int64_t limit_;
+  int64_t spent_ = 0;
+  base::PolledWork stop_;
+};
 
 }  // namespace tessera::search::engines::order_search

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tessera/search/allocate/occupancy.h"
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/instance.h"
 
 namespace tessera::search::engines::order_search {
@@ -36,7 +35,7 @@ class PlacedBuffers {
   // Returns the lowest free position at which the buffer ends at or below `limit`, or -1.
   Bytes FirstFit(int buffer, Bytes limit);
 
-  // Returns the work of all calls so far, in visited lists and ranges (effort.h).
+  // Returns the work of all calls so far, in visited lists and ranges (Effort).
   int64_t Work() const { return work_; }
 
  private:

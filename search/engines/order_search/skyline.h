@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/search/engines/order_search/effort.h"
 #include "tessera/search/engines/order_search/instance.h"
 
 namespace tessera::search::engines::order_search {

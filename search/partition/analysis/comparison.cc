@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/comparison.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +8,7 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 #include "tessera/plan/metrics.h"
+#include "tessera/search/partition/analysis/analyses.h"
 #include "tessera/search/partition/rewriting.h"
 
 // Each entry of the better profile that cannot make a plan impossible or more expensive is copied

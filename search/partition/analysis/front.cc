@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/front.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "tessera/search/partition/analysis/analyses.h"
 
 // Epsilon constraints (Haimes 1971), placed where they are most informative. The least latency and
 // the least value of each other metric are the ends of a curve. Between two neighbours on it is a

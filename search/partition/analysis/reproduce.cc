@@ -10,14 +10,22 @@
 #include <string_view>
 #include <utility>
 
-#include "tessera/graph/operator_order.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/graph/graph.h"
+#include "tessera/plan/metrics.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
+#include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/partition.h"
-#include "tessera/search/partition/ratio_search.h"
+#include "tessera/search/partition/related_search.h"
 
 namespace tessera::search::partition::analysis {
 namespace {
+
+constexpr double kStep = 1e-9;  // ten times the judge's tolerance
+constexpr int64_t kMostWork = 30'000;
+
+double JustBelow(double bound) { return bound * (1 - kStep); }
 
 using plan::Plan;
 using plan::Subgraph;
@@ -184,6 +192,27 @@ class Comparison {
 };
 
 }  // namespace
+
+std::optional<BoundConfirmation> ConfirmBound(const plan::Plan& plan, const graph::Graph& graph,
+                                              const answer::PartitionOptions& options) {
+  if (plan.objective.weights.size() > 1) return std::nullopt;
+  const std::string name =
+      plan.objective.weights.empty() ? "latency" : plan.objective.weights.begin()->first;
+  const plan::Metric* metric = plan::FindMetric(name);
+  if (metric == nullptr) return std::nullopt;
+  const double bound = plan.status == "optimal"
+                           ? plan::ValueOf(plan.totals, *metric)
+                           : plan::LowerBoundOf(plan.lower_bounds, *metric, plan.objective.limits);
+  if (bound <= 0) return std::nullopt;
+  answer::PartitionOptions below = options;
+  below.most_work = kMostWork;
+  auto [limit, is_new] = below.objective.limits.emplace(name, JustBelow(bound));
+  if (!is_new) limit->second = std::min(limit->second, JustBelow(bound));
+  const plan::verify::infeasibility::RefutationResult judged = answer::JudgeWhetherNone(
+      encoder::program::WithHomes(graph, plan.profile), plan.profile, below);
+  return BoundConfirmation{fmt::format("no plan has {} below {:.12g}", name, bound),
+                           judged.refutation.has_value(), judged.gap};
+}
 
 Reproduction Reproduce(const Plan& plan, const ReproduceOptions& own) {
   const SearchInput question = SearchInputOf(plan);

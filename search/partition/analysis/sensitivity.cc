@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/sensitivity.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
+#include "tessera/search/partition/analysis/analyses.h"
 
 // Placements do not depend on energies, so every answer that an engine gave for one profile holds
 // for the others.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
+#include "tessera/graph/graph.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/plan_cost.h"
 

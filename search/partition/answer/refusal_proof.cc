@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/search/allocate/engine_queries.h"

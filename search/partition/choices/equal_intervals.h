@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/stop.h"
@@ -19,6 +22,7 @@
 #include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
+#include "tessera/plan/plan.h"
 #include "tessera/search/partition/choices/tile_config.h"
 
 // Networks repeat: the layers of a transformer, the blocks of a residual network. Tiles of equal
@@ -123,6 +127,31 @@ class EqualIntervals {
   std::vector<int> once_;                 // before each operator: how many occur only once
   std::vector<int> at_home_;              // tensors whose home is the tile memory
   std::map<int, std::vector<int>> next_;  // of a state: the tensors that are its next value
+};
+
+// Prices that searches of several networks on one profile share. If a network differs from an
+// earlier one in one block, the prices of all intervals outside of that block and its neighbours
+// are known. Prices depend on the objective and its limits, so each objective has a separate store.
+// An objective with several weights has none, because it divides each metric by a bound of the
+// network. Thread-safe.
+class KeptPrices {
+ public:
+  explicit KeptPrices(int64_t most_configurations)
+      : most_(most_configurations / static_cast<int64_t>(kMostObjectives)) {}
+
+  // Returns the store of this objective; nullptr if its costs depend on the network. A full store
+  // is replaced by an empty one. The store stays valid while the caller holds it.
+  std::shared_ptr<PriceStore> Of(const plan::Objective& objective);
+
+  void Clear();
+
+ private:
+  static constexpr size_t kMostObjectives = 4;
+  using Key = std::pair<std::map<std::string, double>, std::map<std::string, double>>;
+
+  const int64_t most_;
+  std::mutex mutex_;
+  std::list<std::pair<Key, std::shared_ptr<PriceStore>>> stores_;  // used last first
 };
 
 }  // namespace tessera::search::partition::choices

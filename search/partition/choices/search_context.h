@@ -13,8 +13,8 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
-#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/program/program.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/base/saturating.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/partition/choices/interval_choices.h"

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "tessera/search/partition/paths/limit_relaxation.h"
-#include "tessera/search/partition/paths/ratio_paths.h"
 
 namespace tessera::search::partition::paths {
 namespace {

@@ -192,7 +192,7 @@ struct PathLook {
   // Limits on joins. If the objective weighs a ratio next to other metrics, labels with different
   // latencies rarely replace each other, so there may be exponentially many, and each is compared
   // with all others of its state. Ratios alone need several searches of the usual kind
-  // (ratio_paths.h).
+  // (ratio_paths.cc).
   static constexpr int64_t kMostJoinsForRatios = 1'000'000;
   static constexpr int64_t kMostJoinsForOnlyRatios = 30'000'000;
 
@@ -240,5 +240,9 @@ std::optional<Path> FindBestPath(const cost::Scale& scale, const ArcLists& arcs,
 // As above, over arcs in any order, to the state `last`.
 std::optional<Path> FindBestPath(const cost::Scale& scale, int last, std::span<const Arc> arcs,
                                  std::span<const Forbidden> forbidden, PathLook& look);
+
+// FindBestPath for an objective that weighs only ratios over the latency (Scale::WeighsOnlyRatios).
+std::optional<Path> FindBestRatioPath(const cost::Scale& scale, const ArcLists& arcs,
+                                      std::span<const Forbidden> forbidden, PathLook& look);
 
 }  // namespace tessera::search::partition::paths

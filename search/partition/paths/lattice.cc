@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 

@@ -11,7 +11,7 @@
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/state_aliasing.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/search/orders/low_memory_orders.h"
 #include "tessera/search/partition/paths/lattice.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tessera/base/stop.h"
-#include "tessera/encoder/program/bytes_at_homes.h"
 #include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/paths/ratio_paths.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include "tessera/search/partition/paths/label_search.h"
 
 // Finds the path with the least ratio N / l: N is a weighted sum of numerators (energy, bytes), and
 // l the latency.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/result.h"
+#include "tessera/search/off_chip/place.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/paths/arc_table.h"
 #include "tessera/search/partition/placement/obstacles.h"
@@ -65,5 +67,16 @@ base::Expected<JointPlacement> PlaceJointly(const choices::SearchContext& contex
 
 // Returns the choices of the selection as input of the encoder.
 std::vector<encoder::program::SubgraphChoice> ChoicesOf(const paths::Selection& selection);
+
+// Addresses that tensors must have at home, by the names of the memory and of the tensor.
+using HomePins = std::map<std::pair<std::string, std::string>, problem::Bytes>;
+
+// Places the plan's homes again, so that tensors share addresses tile by tile (options.method), and
+// notes the gain in the plan. A home keeps its placement if it has banks or too many chunks
+// (encoder/program/home_tiles.h), or if no lower placement was found; a note states why. Pins of
+// the plan's constraints are kept too. The caller must compute the score again. Cost: the tiles of
+// the plan, and the engines' budget.
+base::Expected<void> PlaceHomesByTiles(plan::Plan& plan, const HomePins& pins,
+                                       const off_chip::PlaceOptions& options);
 
 }  // namespace tessera::search::partition::placement

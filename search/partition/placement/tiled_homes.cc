@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/placement/tiled_homes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "tessera/encoder/program/home_tiles.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 namespace tessera::search::partition::placement {
 

@@ -10,7 +10,7 @@
 #include "small_networks.h"
 #include "tessera/base/random.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 
 // Tests docs/program.md, "Several homes".
 namespace tessera::encoder {

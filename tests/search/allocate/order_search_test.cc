@@ -13,9 +13,8 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/engines/order_search/effort.h"
-#include "tessera/search/engines/order_search/elementary.h"
-#include "tessera/search/engines/order_search/sweep.h"
+#include "tessera/search/engines/order_search/instance.h"
+#include "tessera/search/engines/order_search/quick_placements.h"
 
 namespace tessera::search {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "random_graph.h"
 #include "small_machine.h"
-#include "tessera/base/saturating.h"
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/infeasibility/least_metrics.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/search/cost/simulator.h"

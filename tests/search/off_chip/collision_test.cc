@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/off_chip/collision.h"
-
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "tensors.h"
+#include "tessera/search/off_chip/tile_aware.h"
 
 namespace tessera::search::off_chip {
 namespace {

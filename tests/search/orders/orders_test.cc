@@ -12,7 +12,7 @@
 
 #include "../cost/small_machine.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/search/orders/legal_orders.h"
 #include "tessera/search/orders/low_memory_orders.h"
 

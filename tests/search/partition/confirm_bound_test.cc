@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/confirm_bound.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../cost/small_machine.h"
 #include "networks.h"
 #include "search_options.h"
+#include "tessera/search/partition/analysis/reproduce.h"
 #include "tessera/search/partition/partition.h"
 
 // The independent judge on bounds of plans: true ones of small networks, and false ones.

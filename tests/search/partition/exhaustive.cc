@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/plan/weighted_mean.h"
+#include "tessera/plan/metrics.h"
 #include "tessera/search/allocate/portfolio.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/engines/canonical/canonical.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/front.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "tessera/base/stop.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/analysis/analyses.h"
 #include "tessera/tests/search/cost/small_machine.h"
 
 namespace tessera::search {

@@ -11,7 +11,7 @@
 #include "files.h"
 #include "networks.h"
 #include "search_options.h"
-#include "tessera/encoder/program/bytes_at_homes.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/partition/partition.h"

@@ -16,7 +16,7 @@
 #include "exhaustive.h"
 #include "networks.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/validator.h"

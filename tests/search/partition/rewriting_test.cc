@@ -11,7 +11,7 @@
 #include "files.h"
 #include "networks.h"
 #include "search_options.h"
-#include "tessera/graph/operator_order.h"
+#include "tessera/graph/graph.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/tests/graph/graph_builder.h"
 #include "tessera/tests/hw_profiles/engines.h"

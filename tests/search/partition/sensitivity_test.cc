@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/analysis/sensitivity.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../cost/small_machine.h"
 #include "tessera/search/engines/canonical/canonical.h"
+#include "tessera/search/partition/analysis/analyses.h"
 
 namespace tessera::search {
 namespace {

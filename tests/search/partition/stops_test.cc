@@ -19,7 +19,7 @@
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/cost/lower_bounds.h"
-#include "tessera/search/partition/analysis/front.h"
+#include "tessera/search/partition/analysis/analyses.h"
 #include "tessera/search/partition/analysis/reproduce.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 #include "tessera/search/partition/choices/search_context.h"

@@ -12,8 +12,8 @@
 #include "exhaustive.h"
 #include "files.h"
 #include "tessera/encoder/sat/cadical_engine.h"
-#include "tessera/search/partition/limit_search.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/search/partition/related_search.h"
 
 // Plans of equal scores, and limits and memories that a known plan keeps.
 namespace tessera::search {

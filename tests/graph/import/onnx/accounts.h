@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/graph/import/onnx/import_onnx.h"
+#include "tessera/graph/import/onnx/node_import.h"
 
 // Compares a file with the graph that import made of it.
 namespace tessera::graph::onnx {

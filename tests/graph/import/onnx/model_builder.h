@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "tessera/graph/import/onnx/import_onnx.h"
+#include "tessera/graph/import/onnx/node_import.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 
 // ONNX models as exporters write them, made with the messages of the ONNX library.

@@ -16,7 +16,7 @@
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/tests/plan/fixture.h"
 
-// The arguments of the judge that exclude every plan at once (impossible.cc, unserved.cc), on
+// The arguments of the judge that exclude every plan at once (impossible.cc), on
 // networks small enough to see how far they go.
 namespace tessera::plan::refutation {
 namespace {

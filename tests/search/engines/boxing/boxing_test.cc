@@ -10,7 +10,6 @@
 #include "tessera/problem/validator.h"
 #include "tessera/search/allocate/bounds.h"
 #include "tessera/search/allocate/portfolio.h"
-#include "tessera/search/engines/boxing/box_search.h"
 #include "tessera/search/engines/boxing/boxer.h"
 #include "tessera/search/engines/boxing/boxing_engine.h"
 
