@@ -4,10 +4,14 @@
 
 #include <chrono>
 #include <map>
+#include <utility>
 
 #include "tessera/api/content.h"
+#include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/certificate.h"
 #include "tessera/api/parts/plan_reasons.h"
+#include "tessera/plan/files/plan_draft.h"
+#include "tessera/plan/files/plan_files.h"
 #include "tessera/search/cost/objective.h"
 #include "tessera/search/partition/answer/refusal.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -88,6 +92,51 @@ std::optional<Error> Justify(const Network& network, const Profile& profile,
   return std::nullopt;
 }
 
+std::vector<std::string> ExplainPlacement(const search::partition::Evaluation& found,
+                                          const parts::EngineSet& engines,
+                                          const EvaluateOptions& given, const base::Stop& stop) {
+  const problem::Problem& problem = *found.infeasible_problem;
+  const problem::Explanation why =
+      parts::ExplainInfeasible(problem, found.capacity, engines, given.budget, stop);
+  return problem::Sentences(problem, why, found.capacity);
+}
+
+Result<EvaluateAnswer> Complete(std::string_view json, const EvaluateOptions& given,
+                                const std::string& name) {
+  if (auto error = FindBadOption(given)) return *std::move(error);
+  const base::Expected<plan::files::Draft> draft = plan::files::ReadDraft(json, name);
+  if (!draft) return BadInput(draft.error());
+  const CallStop stop(given);
+  const parts::EngineSet engines = EnginesOf(given);
+  search::partition::answer::EvaluateOptions options;
+  options.engines = engines.Pointers();
+  options.switched_off = given.switched_off;
+  options.budget = base::Budget{given.budget.value_or(kPlanBudget)};
+  options.stop = &stop.Get();
+  options.threads = given.threads;
+  options.version = TESSERA_VERSION;
+  options.may_move = given.move;
+  const auto start = std::chrono::steady_clock::now();
+  base::Expected<search::partition::Evaluation> found =
+      search::partition::Evaluate(*draft, options);
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  if (!found) {
+    if (found.error().file.empty()) found.error().file = name;
+    return BadInput(found.error());
+  }
+  EvaluateAnswer answer;
+  answer.outcome = OutcomeOf(found->status);
+  answer.reason = found->reason;
+  for (const plan::verify::Violation& violation : found->violations)
+    answer.findings.push_back(std::string(NameOf(violation.kind)) + ": " + violation.message);
+  if (found->plan) answer.plan = AsPlan(*std::move(found->plan), elapsed.count());
+  if (given.explain && found->infeasible_problem && answer.outcome == Outcome::kInfeasible)
+    answer.explanation = ExplainPlacement(*found, engines, given, stop.Get());
+  answer.stopped = stop.Get().HasCutOff();
+  return answer;
+}
+
 }  // namespace
 
 Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
@@ -154,6 +203,16 @@ inline namespace v0 {
 Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                             const PlanOptions& options) {
   return api::Guarded([&] { return api::SearchPlan(network, profile, options, nullptr); });
+}
+
+Result<EvaluateAnswer> Evaluate(std::string_view json, const EvaluateOptions& options,
+                                const std::string& name) {
+  return api::Guarded([&] { return api::Complete(json, options, name); });
+}
+
+Result<EvaluateAnswer> Evaluate(const Plan& plan, const EvaluateOptions& options) {
+  return api::Guarded(
+      [&] { return api::Complete(plan::files::WritePlanJson(plan.Get().plan), options, "plan"); });
 }
 
 }  // namespace v0

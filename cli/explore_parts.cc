@@ -16,7 +16,6 @@
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
 #include "tessera/explore/expression.h"
-#include "tessera/explore/merge.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/shard.h"
 #include "tessera/explore/store.h"

@@ -14,6 +14,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/explore/planner.h"
+#include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
 
@@ -38,7 +39,7 @@ std::vector<size_t> DivideParts(std::span<const double> costs, size_t count);
 // they are all pairs.
 //
 //     spec --> pairs --> costs --> piece 1 --> store --.
-//                             '--> piece 2 --> store --+--> merge.h --> the document of one process
+//                             '--> piece 2 --> store --+--> merge   --> the document of one process
 //                             '--> piece 3 --> store --'
 //
 // A piece plans its pairs as an exploration does, and skips a pair for the same reasons. In a
@@ -91,5 +92,28 @@ void MakeShardTables(const Store& store);
 
 // Returns the specifications of pieces, by digest.
 std::vector<StoredSpec> FindSpecs(const Store& store);
+
+// One store made of several that explored the same specification, in pieces or as a whole.
+
+struct MergeOptions {
+  int threads = 1;
+  Canceller canceller = {};
+  std::function<void(std::string_view line)> progress = {};
+};
+
+struct MergeReport {
+  size_t answers = 0;                     // in the merged store
+  size_t planned = 0;                     // that no store had
+  std::vector<std::string> missing = {};  // pieces that are not done; then there is no document
+  std::optional<Json> document = {};      // of the exploration
+};
+
+// Adds the content of the stores to `output` in one step; `output` may have some or all of it
+// already. Then makes the document of the exploration, if all pieces are done, and plans the pairs
+// that it needs and no piece planned. Refuses stores that have no specification in common, and
+// different answers to one question; nothing is written then. Returns nullopt if it was cancelled.
+tl::expected<std::optional<MergeReport>, StoreFault> Merge(const std::vector<std::string>& stores,
+                                                           const std::string& output,
+                                                           const MergeOptions& options);
 
 }  // namespace tessera::explore

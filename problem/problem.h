@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/diagnostic.h"
 #include "tessera/problem/rule_kind.h"
 
 namespace tessera::problem {
@@ -299,5 +300,28 @@ int64_t CountMeetings(const Problem& problem, int memory);
 // Pairs of steps (from, to) such that `to` can directly follow `from` in execution: neighbours,
 // back edges and exits of loops. Ascending, without repetition. Cost: O(horizon).
 std::vector<std::pair<Step, Step>> Successions(const Problem& problem);
+
+// The replacement of a buffer that a choice leaves out (docs/choose.md). It lives at the same steps
+// as the buffer, with fewer bytes in the same memory or with any number of bytes in another memory.
+struct Fallback {
+  Bytes size = 1;
+  int memory = 0;
+  int64_t value = 0;  // at most that of the buffer
+
+  friend bool operator==(const Fallback&, const Fallback&) = default;
+};
+
+// The fallback of each buffer; the list is empty if no buffer has one.
+using Fallbacks = std::vector<std::optional<Fallback>>;
+
+// Returns the fallback as a buffer: id, name, role, lifespans, accesses and alignment are those of
+// `buffer`, size and memory those of the fallback.
+Buffer StandInFor(const Buffer& buffer, const Fallback& fallback);
+
+// Returns the first fault, or nullopt. Faults are a fallback of a buffer without a value, a
+// fallback that is worth more than its buffer or is no smaller in the same memory, and numbers out
+// of range. `problem` is well formed. The diagnostic has a JSON pointer into the Problem's JSON
+// form.
+std::optional<base::Diagnostic> CheckWellFormed(const Problem& problem, const Fallbacks& fallbacks);
 
 }  // namespace tessera::problem

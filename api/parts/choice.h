@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/choose/choose.h"

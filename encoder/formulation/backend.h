@@ -54,24 +54,6 @@ class Model {
   virtual bool IsTrue(Literal literal) const = 0;
 };
 
-// The subject of a clause. Counts by topic show that the next tile candidate adds clauses of sizes
-// only.
-enum class Topic : uint8_t {
-  kOffsets,    // the addresses that exist
-  kLiveness,   // buffers that live together do not overlap
-  kRelations,  // colocate, adjacent, same and different bank
-  kAddresses,  // reserved ranges, spans, allowed banks
-  kBanks,      // the banks that a buffer touches
-  kModes,      // schedules, transitions, accesses
-  kPorts,
-  kRules,     // rules, and external constraints (constraint.h)
-  kSizes,     // the sizes of a candidate
-  kCapacity,  // the limit of a capacity
-  kCosts,     // the costs of a schedule and a placement
-};
-inline constexpr size_t kTopicCount = 11;
-using TopicCounts = std::array<int64_t, kTopicCount>;
-
 class ClauseSink {
  public:
   // A sink that accepts `limit` clauses. It drops later clauses and becomes Full. An incomplete

@@ -2,12 +2,14 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
-#include "tessera/encoder/formulation/backend.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/tile_candidates.h"
 
@@ -89,6 +91,24 @@ struct Auxiliary {};
 
 using Meaning = std::variant<Auxiliary, Threshold, Digit, Precedence, BankTouch, ModeChoice,
                              CandidateChoice, CapacityChoice, PortCount>;
+
+// The subject of a clause. Counts by topic show that the next tile candidate adds clauses of sizes
+// only.
+enum class Topic : uint8_t {
+  kOffsets,    // the addresses that exist
+  kLiveness,   // buffers that live together do not overlap
+  kRelations,  // colocate, adjacent, same and different bank
+  kAddresses,  // reserved ranges, spans, allowed banks
+  kBanks,      // the banks that a buffer touches
+  kModes,      // schedules, transitions, accesses
+  kPorts,
+  kRules,     // rules, and external constraints (constraint.h)
+  kSizes,     // the sizes of a candidate
+  kCapacity,  // the limit of a capacity
+  kCosts,     // the costs of a schedule and a placement
+};
+inline constexpr size_t kTopicCount = 11;
+using TopicCounts = std::array<int64_t, kTopicCount>;
 
 // Meanings in the user's terms: "a below b", "w touches b0", "mode of sram at step 3 is w".
 // Addresses are bytes. Control characters in names become '?', so that a sentence is one line.

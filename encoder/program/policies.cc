@@ -7,7 +7,6 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/program_template.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/tiling/cached_halo.h"

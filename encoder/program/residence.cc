@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 

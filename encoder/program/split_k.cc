@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
 

@@ -13,7 +13,7 @@
 #include "tessera/plan/execute/instruction.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/buffer_sizes.h"
-#include "tessera/plan/verify/subgraph_residency.h"
+#include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 
 // Converts the buffers and offsets of a plan to places of elements (docs/program.md, "Inside a

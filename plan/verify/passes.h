@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tessera/plan/plan.h"
-#include "tessera/plan/verify/subgraph_residency.h"
+#include "tessera/plan/verify/residency.h"
 
 // Executes the steps of a subgraph, tile by tile: the transfers, computations and copies of each.
 // No other code converts steps to a running program (docs/program.md, "Steps of a subgraph"):

@@ -5,7 +5,7 @@
 
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/engines.h"
-#include "tessera/plan/verify/subgraph_residency.h"
+#include "tessera/plan/verify/residency.h"
 
 // The time of a subgraph is a row of slots, one for each tile. With serialized transfers, a slot is
 // the sum of its transfers and computation. With double-buffered transfers the engine's pass over

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/plan/verify/subgraph_residency.h"
-
 #include <algorithm>
 
 #include "tessera/plan/verify/engines.h"
+#include "tessera/plan/verify/residency.h"
 
 namespace tessera::plan::verify {
 

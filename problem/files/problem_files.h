@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
-#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/tile_candidates.h"

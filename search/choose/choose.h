@@ -13,7 +13,6 @@
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
-#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 

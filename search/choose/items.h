@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "tessera/problem/fallback.h"
 #include "tessera/problem/problem.h"
 
 namespace tessera::search::choose {

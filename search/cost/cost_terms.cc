@@ -6,7 +6,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"

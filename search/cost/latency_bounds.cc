@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/search/cost/tile_cost.h"

@@ -11,7 +11,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/encoder/program/state_aliasing.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"

@@ -7,7 +7,6 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/tiling/cached_halo.h"
 #include "tessera/search/cost/cost_terms.h"

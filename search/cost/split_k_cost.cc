@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/search/cost/cost_terms.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tessera/base/arithmetic.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/residence.h"

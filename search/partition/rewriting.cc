@@ -17,7 +17,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/rewrites.h"

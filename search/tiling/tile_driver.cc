@@ -8,7 +8,6 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/tiling/shape_search.h"
 

@@ -11,7 +11,6 @@
 #include "fixture.h"
 #include "tessera/base/random.h"
 #include "tessera/explore/exploration.h"
-#include "tessera/explore/merge.h"
 #include "tessera/explore/output.h"
 #include "tessera/explore/store.h"
 

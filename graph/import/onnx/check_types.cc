@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/graph/import/onnx/check_types.h"
-
 #include <onnx/defs/schema.h>
 
 #include <algorithm>

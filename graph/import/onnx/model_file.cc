@@ -15,7 +15,6 @@
 #include "tessera/base/text.h"
 #include "tessera/graph/import/common/node_attributes.h"
 #include "tessera/graph/import/common/source_model.h"
-#include "tessera/graph/import/onnx/check_types.h"
 #include "tessera/graph/import/onnx/protobuf.h"
 
 // Converts protobuf messages to plain values. The content of the messages is checked once, here, so

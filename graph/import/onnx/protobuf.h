@@ -7,10 +7,15 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/graph/import/common/source_model.h"
 #include "tessera/graph/import/onnx/model_file.h"
+
+namespace onnx {
+class GraphProto;
+}
 
 // For the sources that use protobuf. It is slow to compile, so include it nowhere else.
 namespace tessera::graph::import::onnx {
@@ -40,5 +45,13 @@ base::Expected<common::Attribute> ReadAttribute(const ::onnx::AttributeProto& at
 
 // nullopt for graphs, tensors and values that are not text.
 std::optional<std::string> TextOf(const common::Attribute& attribute);
+
+// Refuses a graph in which an operand or a result has an element type that the definition of its
+// operator, or the file itself, rules out. `nodes` are those of the graph, operands before the
+// operators that read them. Operators that the library does not know, and values that are no
+// tensors, are not checked. Cost: linear in the operands and results.
+base::Expected<void> CheckElementTypes(const ::onnx::GraphProto& graph,
+                                       const std::vector<common::Node>& nodes,
+                                       const std::string& file);
 
 }  // namespace tessera::graph::import::onnx

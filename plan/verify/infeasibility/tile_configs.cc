@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/plan/verify/infeasibility/tile_configs.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "tessera/plan/verify/derivation.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
+#include "tessera/plan/verify/infeasibility/partition_paths.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
 #include "tessera/problem/files/problem_files.h"

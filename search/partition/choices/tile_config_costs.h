@@ -19,7 +19,6 @@
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/search/partition/choices/equal_intervals.h"
 #include "tessera/search/partition/choices/search_context.h"
-#include "tessera/search/partition/choices/tile_config.h"
 
 // The costs of tiles, whether they fit or not.
 namespace tessera::search::partition::choices {

@@ -12,7 +12,6 @@
 #include "tessera/base/text.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"

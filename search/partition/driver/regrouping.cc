@@ -8,7 +8,6 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/engine_choice.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/driver/prefetch_schedule.h"
 

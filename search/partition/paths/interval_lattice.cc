@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 
 namespace tessera::search::partition::paths {
 namespace {

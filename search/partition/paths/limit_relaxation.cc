@@ -23,7 +23,7 @@
 //      +--------|----------- share of the limit
 //               1
 //
-// The prices with the greatest bound come from a master problem (price_master.h). A least priced
+// The prices with the greatest bound come from a master problem (price_master.cc). A least priced
 // path that keeps all limits is a solution. The score of the best solution is an upper bound; only
 // paths within it are of interest.
 //

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/paths/price_master.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
+
+#include "tessera/search/partition/paths/limit_relaxation.h"
 
 // The master problem of a column generation (Dantzig and Wolfe 1960): the cheapest mixture of paths
 // that keeps the limits on average,

@@ -5,7 +5,7 @@
 
 #include "small_networks.h"
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/engine_choice.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
 // What the encoder makes of operators on the host: docs/program.md, "The host".

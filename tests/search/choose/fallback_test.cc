@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/problem/fallback.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "tessera/base/random.h"
+#include "tessera/problem/problem.h"
 #include "tessera/search/choose/choose.h"
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"

@@ -12,7 +12,6 @@
 #include "path_arcs.h"
 #include "tessera/base/random.h"
 #include "tessera/base/stop.h"
-#include "tessera/search/partition/paths/price_master.h"
 #include "tessera/tests/draws.h"
 
 namespace tessera::search {
