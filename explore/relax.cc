@@ -16,10 +16,10 @@
 #include "tessera/explore/restrictions.h"
 #include "tessera/explore/variants.h"
 
-// Deletion, as for minimal unsatisfiable sets: all restrictions are dropped, then restored one
-// after another if the networks keep a plan. The rest is minimal: if any one restriction of it is
-// restored, some network has no plan, or none was found. Cost: a plan of each network for each
-// restriction.
+// The least change is found by deletion, as for minimal unsatisfiable sets: all restrictions are
+// dropped, then restored one after another if the networks keep a plan. The rest is minimal: if any
+// one restriction of it is restored, some network has no plan, or none was found. Cost: a plan of
+// each network for each restriction.
 namespace tessera::explore {
 namespace {
 

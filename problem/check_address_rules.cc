@@ -8,7 +8,7 @@
 
 #include "tessera/problem/rule_check.h"
 
-// Checks of rules about the offsets of single buffers.
+// Checks of rules about the offsets of single buffers, and about distances between buffers.
 namespace tessera::problem {
 namespace {
 
@@ -45,7 +45,7 @@ std::string FaultOfGuard(const KnownItem& item) {
                      reserved == nullptr ? "" : reserved->reason);
 }
 
-// Checks of rules about the distance from one buffer to another.
+// The distance from one buffer to another.
 
 Bytes DistanceOf(const KnownPlace& first, const KnownPlace& second) {
   return second.least - first.least;

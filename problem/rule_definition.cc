@@ -12,10 +12,10 @@
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/structure.h"
 
+// The definitions of rules: of single offsets, of distances between buffers, and of the banks that
+// buffers touch.
 namespace tessera::problem {
 namespace {
-
-// Rules about the banks that buffers touch.
 
 std::vector<Restriction> Between(const RuleSubject& subject, RelationKind kind) {
   return {Relation{kind, subject.item.first, subject.item.second, 0}};
@@ -260,6 +260,8 @@ extern const RuleDefinition kCommonDeltaRule = {
           return std::vector<Restriction>{CommonDistance{subject.item.first, subject.item.second}};
         },
 };
+
+// Rules about the banks that buffers touch.
 
 extern const RuleDefinition kBanksRule = {
     .words =

@@ -11,8 +11,9 @@
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/program_template.h"
 
-// The load at the compute steps of one pass, computed from the uses. An operand is present from its
-// maker, or its first reader, to its last reader, and a result at least to its last reader.
+// The first bound is the load at the compute steps of one pass, computed from the uses. An operand
+// is present from its maker, or its first reader, to its last reader, and a result at least to its
+// last reader.
 //
 //     operator     0     1     2     in a loop of double-buffered tiles, a second buffer of every
 //     x (loaded)   |-----|           loaded or stored tensor is present at every step: x of the

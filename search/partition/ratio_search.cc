@@ -23,7 +23,7 @@
 // 2. Only the numerator counts. With a limit on the latency, the least numerator over that limit is
 //    the lower bound of the ratio, and a plan with the least numerator exceeds it by the share of
 //    the limit that it leaves unused.
-// 3. The objective itself, in small networks (paths/ratio_paths.h). Its searches for paths are cut
+// 3. The objective itself, in small networks (paths/ratio_paths.cc). Its searches for paths are cut
 //    short after a number of labels. In larger networks, only the plans with which this search
 //    begins are rated, such as the previous one.
 // 4. The first of these objectives, layer by layer: slow plans may be better by a ratio.
