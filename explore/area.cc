@@ -262,11 +262,11 @@ base::Expected<std::optional<double>> AreaModel::OfPart(const std::string& part,
     if (mm2) return *mm2;
     return base::Unexpected(At(rule->place, mm2.error()));
   }
-  const base::Expected<Interval> area =
-      rule->mm2.Evaluate([&](std::string_view name) -> std::optional<Interval> {
+  const base::Expected<NumberInterval> area =
+      rule->mm2.Evaluate([&](std::string_view name) -> std::optional<NumberInterval> {
         std::optional<double> number = FieldOf(part, document, fields, name);
         if (!number) number = names(name);
-        return number ? std::optional(Interval::Of(*number)) : std::nullopt;
+        return number ? std::optional(NumberInterval::Of(*number)) : std::nullopt;
       });
   base::Diagnostic fault = rule->place;
   if (!area) {

@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double Times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 template <typename Operate>
-Interval HullOf(const Interval& a, const Interval& b, Operate operate) {
+NumberInterval HullOf(const NumberInterval& a, const NumberInterval& b, Operate operate) {
   const std::array<double, 4> ends = {operate(a.low, b.low), operate(a.low, b.high),
                                       operate(a.high, b.low), operate(a.high, b.high)};
   if (std::any_of(ends.begin(), ends.end(), [](double end) { return std::isnan(end); }))
@@ -31,12 +31,14 @@ Interval HullOf(const Interval& a, const Interval& b, Operate operate) {
   return {*std::min_element(ends.begin(), ends.end()), *std::max_element(ends.begin(), ends.end())};
 }
 
-Interval Truth(bool surely, bool possibly) { return {surely ? 1.0 : 0.0, possibly ? 1.0 : 0.0}; }
+NumberInterval Truth(bool surely, bool possibly) {
+  return {surely ? 1.0 : 0.0, possibly ? 1.0 : 0.0};
+}
 
-bool IsSurely(const Interval& a) { return a.low > 0 || a.high < 0; }
-bool IsPossibly(const Interval& a) { return a.low != 0 || a.high != 0; }
+bool IsSurely(const NumberInterval& a) { return a.low > 0 || a.high < 0; }
+bool IsPossibly(const NumberInterval& a) { return a.low != 0 || a.high != 0; }
 
-Interval Divide(const Interval& a, const Interval& b) {
+NumberInterval Divide(const NumberInterval& a, const NumberInterval& b) {
   if (b.low <= 0 && b.high >= 0) {
     // The quotient has a bound only if 0 is the lower end of the divisor and the dividend is not
     // negative.
@@ -47,20 +49,20 @@ Interval Divide(const Interval& a, const Interval& b) {
   return HullOf(a, b, [](double x, double y) { return std::isinf(y) ? 0 : x / y; });
 }
 
-Interval Raise(const Interval& a, const Interval& b) {
+NumberInterval Raise(const NumberInterval& a, const NumberInterval& b) {
   if (a.low < 0 && !(a.IsPoint() && b.IsPoint())) return {-kInfinity, kInfinity};
   return HullOf(a, b, [](double x, double y) { return std::pow(x, y); });
 }
 
 template <typename Apply>
-Interval Monotone(const Interval& a, Apply apply) {
+NumberInterval Monotone(const NumberInterval& a, Apply apply) {
   // Replaces a NaN at one end, if the other end is a number.
   return {std::fmax(apply(a.low), -kInfinity), std::fmin(apply(a.high), kInfinity)};
 }
 
 }  // namespace
 
-Interval Combine(Operation operation, const Interval& a, const Interval& b) {
+NumberInterval Combine(Operation operation, const NumberInterval& a, const NumberInterval& b) {
   switch (operation) {
     case Operation::kOr:
       return Truth(IsSurely(a) || IsSurely(b), IsPossibly(a) || IsPossibly(b));
@@ -95,7 +97,7 @@ Interval Combine(Operation operation, const Interval& a, const Interval& b) {
   }
 }
 
-Interval Apply(Operation operation, const Interval& a) {
+NumberInterval Apply(Operation operation, const NumberInterval& a) {
   switch (operation) {
     case Operation::kNot:
       return Truth(!IsPossibly(a), !IsSurely(a));
@@ -331,14 +333,14 @@ class Parser {
   std::optional<base::Diagnostic> fault_;
 };
 
-Interval Value(const Node& node, const Names& names, std::string& unknown) {
-  if (node.operation == Operation::kNumber) return Interval::Of(node.number);
+NumberInterval Value(const Node& node, const Names& names, std::string& unknown) {
+  if (node.operation == Operation::kNumber) return NumberInterval::Of(node.number);
   if (node.operation == Operation::kName) {
-    const std::optional<Interval> value = names(node.name);
+    const std::optional<NumberInterval> value = names(node.name);
     if (!value && unknown.empty()) unknown = node.name;
-    return value.value_or(Interval{});
+    return value.value_or(NumberInterval{});
   }
-  Interval value = Apply(node.operation, Value(*node.operands.front(), names, unknown));
+  NumberInterval value = Apply(node.operation, Value(*node.operands.front(), names, unknown));
   for (size_t i = 1; i < node.operands.size(); ++i)
     value = Combine(node.operation, value, Value(*node.operands[i], names, unknown));
   return value;
@@ -356,9 +358,9 @@ base::Expected<Expression> Expression::Parse(std::string_view text) {
   return expression;
 }
 
-base::Expected<Interval> Expression::Evaluate(const Names& names) const {
+base::Expected<NumberInterval> Expression::Evaluate(const Names& names) const {
   std::string unknown;
-  const Interval value = Value(*root_, names, unknown);
+  const NumberInterval value = Value(*root_, names, unknown);
   if (unknown.empty()) return value;
   base::Diagnostic fault;
   fault.message = "the expression '" + text_ + "' names '" + unknown + "', which has no number";

@@ -21,12 +21,12 @@
 namespace tessera::explore {
 
 // The numbers between `low` and `high`, both included; either may be infinite.
-struct Interval {
+struct NumberInterval {
   double low = 0;
   double high = 0;
 
-  static Interval Of(double value) { return {value, value}; }
-  static Interval From(double low) { return {low, std::numeric_limits<double>::infinity()}; }
+  static NumberInterval Of(double value) { return {value, value}; }
+  static NumberInterval From(double low) { return {low, std::numeric_limits<double>::infinity()}; }
   bool IsPoint() const { return low == high; }
 };
 
@@ -56,8 +56,8 @@ enum class Operation : uint8_t {
 
 // Return the results of an operation with two arguments, and with one. An operation with another
 // number of arguments returns its first argument unchanged.
-Interval Combine(Operation operation, const Interval& a, const Interval& b);
-Interval Apply(Operation operation, const Interval& a);
+NumberInterval Combine(Operation operation, const NumberInterval& a, const NumberInterval& b);
+NumberInterval Apply(Operation operation, const NumberInterval& a);
 
 // Arithmetic over named numbers: scores, areas, conditions on points of a space.
 //
@@ -68,7 +68,7 @@ Interval Apply(Operation operation, const Interval& a);
 // may have the suffixes Ki, Mi, Gi and Ti. Names are words with dots, and may contain `*`.
 
 // Returns the value of a name; nullopt if there is none.
-using Names = std::function<std::optional<Interval>(std::string_view name)>;
+using Names = std::function<std::optional<NumberInterval>(std::string_view name)>;
 
 // A parsed expression. Immutable; copies share the content.
 class Expression {
@@ -84,7 +84,7 @@ class Expression {
   // Encloses every value that the expression has for numbers within the intervals of its names.
   // Rounding is monotone, so the result in floating-point arithmetic lies within it too. A
   // diagnostic names a name without a value.
-  base::Expected<Interval> Evaluate(const Names& names) const;
+  base::Expected<NumberInterval> Evaluate(const Names& names) const;
 
   struct Node;
 

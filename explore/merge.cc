@@ -30,8 +30,8 @@ constexpr std::array<const char*, 9> kMergedTables = {"answers",  "times",      
                                                       "profiles", "networks",       "results",
                                                       "analyses", "specifications", "pieces"};
 
-base::Diagnostic Complaint(const std::string& file, std::string message,
-                           std::string expected = "") {
+base::Diagnostic StoreFault(const std::string& file, std::string message,
+                            std::string expected = "") {
   base::Diagnostic fault;
   fault.file = file;
   fault.message = std::move(message);
@@ -80,9 +80,9 @@ class Union {
     const std::vector<Store::Row> names =
         target_.Query("SELECT file FROM other.networks WHERE digest = ?", {row[0]});
     base::Diagnostic fault =
-        Complaint(file, "the answer about " + (names.empty() ? row[0] : names.front().front()) +
-                            " on the profile " + row[1] + ", " + row[2] +
-                            " minimised, differs from that of another store");
+        StoreFault(file, "the answer about " + (names.empty() ? row[0] : names.front().front()) +
+                             " on the profile " + row[1] + ", " + row[2] +
+                             " minimised, differs from that of another store");
     fault.expected = "equal answers to equal questions";
     fault.hint =
         "one of the stores was changed, or a program is wrong; `tessera explore show` with " +
@@ -166,8 +166,8 @@ class Merging {
     if (auto fault = store.Fault()) return fault;
     if (digests.empty()) {
       if (file == output_) return std::nullopt;
-      return Complaint(file, "the store has no exploration",
-                       "a store of `tessera explore --shard` or of a finished exploration");
+      return StoreFault(file, "the store has no exploration",
+                        "a store of `tessera explore --shard` or of a finished exploration");
     }
     if (first_.empty()) {
       first_ = file;
@@ -178,7 +178,7 @@ class Merging {
     std::set_intersection(common_.begin(), common_.end(), digests.begin(), digests.end(),
                           std::inserter(both, both.end()));
     if (both.empty())
-      return Complaint(
+      return StoreFault(
           file, "the store is of another specification than " + first_,
           "stores of one specification, with equal networks and one version of tessera");
     common_ = std::move(both);
@@ -251,7 +251,7 @@ class Merging {
     if (options_.canceller.IsCancelled()) return std::optional<Json>();
     if (!areas) return base::Unexpected(areas.error());
     if (DigestOf(*spec, *points, *areas, stored.plan_all) != stored.digest) {
-      base::Diagnostic fault = Complaint(
+      base::Diagnostic fault = StoreFault(
           stored.file, "a file that the specification names has changed since the pieces");
       fault.hint = "the merged answers are in " + output_ +
                    "; `tessera explore` with that store and the new files plans what is missing";

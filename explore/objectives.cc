@@ -14,10 +14,11 @@
 namespace tessera::explore {
 namespace {
 
-std::map<std::string, Interval> IntervalsOf(const Planner::Figures& metrics, bool are_exact) {
-  std::map<std::string, Interval> intervals;
+std::map<std::string, NumberInterval> IntervalsOf(const Planner::Figures& metrics, bool are_exact) {
+  std::map<std::string, NumberInterval> intervals;
   for (const auto& [name, value] : metrics)
-    intervals[name] = are_exact ? Interval::Of(Rounded(value)) : Interval::From(Rounded(value));
+    intervals[name] =
+        are_exact ? NumberInterval::Of(Rounded(value)) : NumberInterval::From(Rounded(value));
   return intervals;
 }
 
@@ -60,19 +61,19 @@ Objectives::Objectives(const Spec& spec, const std::vector<Point>& points,
   }
 }
 
-base::Expected<Interval> Objectives::Within(const PairOf& pair, size_t index,
-                                            const std::map<std::string, Interval>& metrics) const {
+base::Expected<NumberInterval> Objectives::Within(
+    const PairOf& pair, size_t index, const std::map<std::string, NumberInterval>& metrics) const {
   const std::map<std::string, double>& columns = spec_.networks[pair.network].columns;
   const std::map<std::string, double>& constants = constants_[pair.point];
   return spec_.objectives[index].expression.Evaluate(
-      [&](std::string_view name) -> std::optional<Interval> {
+      [&](std::string_view name) -> std::optional<NumberInterval> {
         const std::string key(name);
         if (const auto metric = metrics.find(key); metric != metrics.end()) return metric->second;
         if (const auto column = columns.find(key); column != columns.end())
-          return Interval::Of(column->second);
+          return NumberInterval::Of(column->second);
         const auto constant = constants.find(key);
         if (constant == constants.end()) return std::nullopt;
-        return Interval::Of(constant->second);
+        return NumberInterval::Of(constant->second);
       });
 }
 
@@ -85,11 +86,11 @@ base::Expected<Values> Objectives::Of(const PairOf& pair, const Planner::Figures
   return LowEnds(pair, IntervalsOf(metrics, true));
 }
 
-base::Expected<Values> Objectives::LowEnds(const PairOf& pair,
-                                           const std::map<std::string, Interval>& metrics) const {
+base::Expected<Values> Objectives::LowEnds(
+    const PairOf& pair, const std::map<std::string, NumberInterval>& metrics) const {
   Values low;
   for (size_t i = 0; i < spec_.objectives.size(); ++i) {
-    const base::Expected<Interval> value = Within(pair, i, metrics);
+    const base::Expected<NumberInterval> value = Within(pair, i, metrics);
     if (!value) return base::Unexpected(value.error());
     low.push_back(value->low);
   }

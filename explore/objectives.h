@@ -43,12 +43,12 @@ class Objectives {
   base::Expected<Values> Of(const PairOf& pair, const Planner::Figures& metrics) const;
 
   // Returns the range of objective `index` if metrics and the area lie in these intervals.
-  base::Expected<Interval> Within(const PairOf& pair, size_t index,
-                                  const std::map<std::string, Interval>& metrics) const;
+  base::Expected<NumberInterval> Within(const PairOf& pair, size_t index,
+                                        const std::map<std::string, NumberInterval>& metrics) const;
 
  private:
   base::Expected<Values> LowEnds(const PairOf& pair,
-                                 const std::map<std::string, Interval>& metrics) const;
+                                 const std::map<std::string, NumberInterval>& metrics) const;
 
   const Spec& spec_;
   std::vector<std::map<std::string, double>> constants_;  // of the points

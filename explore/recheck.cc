@@ -167,9 +167,9 @@ class Sampler {
       const base::Expected<Expression> expression = Expression::Parse(objective.get<std::string>());
       if (!expression) return base::Unexpected(expression.error());
       const auto value =
-          expression->Evaluate([&](std::string_view name) -> std::optional<Interval> {
+          expression->Evaluate([&](std::string_view name) -> std::optional<NumberInterval> {
             const std::optional<double> number = Lookup(pair, plan, name);
-            return number ? std::optional(Interval::Of(*number)) : std::nullopt;
+            return number ? std::optional(NumberInterval::Of(*number)) : std::nullopt;
           });
       if (!value) return base::Unexpected(value.error());
       values.push_back(value->low);

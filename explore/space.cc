@@ -157,10 +157,10 @@ std::optional<double> Space::Lookup(const std::vector<Json>& values, const Json&
 base::Expected<double> Space::Evaluate(const Expression& expression,
                                        const std::vector<Json>& values,
                                        const Json& document) const {
-  const base::Expected<Interval> value =
-      expression.Evaluate([&](std::string_view name) -> std::optional<Interval> {
+  const base::Expected<NumberInterval> value =
+      expression.Evaluate([&](std::string_view name) -> std::optional<NumberInterval> {
         const std::optional<double> number = Lookup(values, document, name);
-        return number ? std::optional(Interval::Of(*number)) : std::nullopt;
+        return number ? std::optional(NumberInterval::Of(*number)) : std::nullopt;
       });
   if (!value) return base::Unexpected(value.error());
   return value->low;

@@ -31,8 +31,8 @@ namespace {
 struct Candidate {
   PairOf of;
   std::string metric;  // empty: bounds
-  std::map<std::string, Interval> metrics;
-  std::vector<Interval> values;  // of the objectives
+  std::map<std::string, NumberInterval> metrics;
+  std::vector<NumberInterval> values;  // of the objectives
 };
 
 class Survival {
@@ -68,7 +68,7 @@ class Survival {
     Candidate candidate{pair, metric, {}, {}};
     for (const auto& [name, value] : metrics)
       candidate.metrics[name] =
-          are_exact ? Interval::Of(Rounded(value)) : Interval::From(Rounded(value));
+          are_exact ? NumberInterval::Of(Rounded(value)) : NumberInterval::From(Rounded(value));
     const double area = exploration_.areas[pair.point];
     candidate.metrics["area"] = {area * (1 - fraction_), area * (1 + fraction_)};
     for (size_t i = 0; i < spec_.objectives.size(); ++i) {
@@ -80,8 +80,8 @@ class Survival {
   }
 
   // Returns the range of area(p) - area(q).
-  Interval AreaDifference(size_t p, size_t q) const {
-    Interval difference;
+  NumberInterval AreaDifference(size_t p, size_t q) const {
+    NumberInterval difference;
     std::map<std::string, double> parts = parts_[p];
     for (const auto& [part, area] : parts_[q]) parts[part] -= area;
     for (const auto& [part, each] : parts) {
@@ -92,10 +92,10 @@ class Survival {
   }
 
   // Returns the range of objective `i` of p less that of q.
-  Interval Difference(const Candidate& p, const Candidate& q, size_t i) const {
+  NumberInterval Difference(const Candidate& p, const Candidate& q, size_t i) const {
     if (spec_.objectives[i].name == "area") return AreaDifference(p.of.point, q.of.point);
-    const Interval& a = p.values[i];
-    const Interval& b = q.values[i];
+    const NumberInterval& a = p.values[i];
+    const NumberInterval& b = q.values[i];
     return {a.low - b.high, a.high - b.low};
   }
 
@@ -106,7 +106,7 @@ class Survival {
     bool is_below = false;
     bool is_always = true;
     for (size_t i = 0; i < spec_.objectives.size(); ++i) {
-      const Interval difference = Difference(p, q, i);
+      const NumberInterval difference = Difference(p, q, i);
       if (!(difference.high >= 0)) return Dominance::kNever;
       may_be_below = may_be_below || difference.high > 0;
       is_below = is_below || difference.low > 0;
@@ -182,7 +182,7 @@ class Survival {
   static bool AreEqual(const Candidate& a, const Candidate& b) {
     return a.of.point == b.of.point && !b.metric.empty() &&
            std::equal(a.values.begin(), a.values.end(), b.values.begin(),
-                      [](const Interval& one, const Interval& other) {
+                      [](const NumberInterval& one, const NumberInterval& other) {
                         return one.low == other.low && one.high == other.high;
                       });
   }

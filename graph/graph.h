@@ -16,7 +16,6 @@
 // A computation graph: operators in a topological order, and the tensors between them.
 namespace tessera::graph {
 
-using ops::AccessKind;
 using ops::AddMeasured;
 using ops::DepthOrder;
 using ops::DepthSpaceAttributes;
@@ -35,6 +34,7 @@ using ops::Operator;
 using ops::PadAttributes;
 using ops::PadMode;
 using ops::Ratio;
+using ops::ReadPattern;
 using ops::ResizeAttributes;
 using ops::ResizeCoordinates;
 using ops::ResizeMode;

@@ -226,7 +226,7 @@ void Addresses::WriteDisjoint() {
       continue;
     }
     const Literal below = clauses_.NewVariable();
-    clauses_.Explain(below, Precedence{i, j});
+    clauses_.Explain(below, LiesBelow{i, j});
     below_.emplace(std::pair(i, j), below);
     PreferOrder(below, question_.BufferAt(static_cast<size_t>(i)),
                 question_.BufferAt(static_cast<size_t>(j)));

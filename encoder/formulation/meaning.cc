@@ -38,7 +38,7 @@ struct Sentence {
     return fmt::format("{} counts {} {}", wording.Of(digit.quantity), negated ? "no" : "a",
                        digit.worth * digit.quantity.unit);
   }
-  std::string operator()(const Precedence& order) const {
+  std::string operator()(const LiesBelow& order) const {
     const auto [low, high] =
         negated ? std::pair(order.second, order.first) : std::pair(order.first, order.second);
     return fmt::format("{} below {}", wording.OfBuffer(low), wording.OfBuffer(high));

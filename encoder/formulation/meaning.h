@@ -47,7 +47,7 @@ struct Digit {
 };
 
 // Every byte of `first` lies below every byte of `second`. The negation means the reverse order.
-struct Precedence {
+struct LiesBelow {
   int first = 0;
   int second = 0;
 };
@@ -89,7 +89,7 @@ struct PortCount {
 // An intermediate condition without a meaning for the user, such as a carry of a sum.
 struct Auxiliary {};
 
-using Meaning = std::variant<Auxiliary, Threshold, Digit, Precedence, BankTouch, ModeChoice,
+using Meaning = std::variant<Auxiliary, Threshold, Digit, LiesBelow, BankTouch, ModeChoice,
                              CandidateChoice, CapacityChoice, PortCount>;
 
 // The subject of a clause. Counts by topic show that the next tile candidate adds clauses of sizes

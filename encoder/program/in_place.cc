@@ -304,7 +304,7 @@ bool AllowsInPlace(const graph::Operator& op, int operand) {
     if (op.inputs[number] != operand) continue;
     const bool named =
         std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0;
-    if (!named || op.accesses[number].kind != graph::AccessKind::kElementwise) return false;
+    if (!named || op.accesses[number].kind != graph::ReadPattern::kElementwise) return false;
   }
   return true;
 }

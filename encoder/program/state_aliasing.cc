@@ -115,7 +115,7 @@ class Candidate {
       return std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end();
     const auto index = static_cast<size_t>(number);
     return std::count(op.in_place.begin(), op.in_place.end(), static_cast<int>(number)) > 0 &&
-           op.accesses[index].kind == graph::AccessKind::kElementwise;
+           op.accesses[index].kind == graph::ReadPattern::kElementwise;
   }
 
   const graph::Graph& graph_;

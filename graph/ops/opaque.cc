@@ -23,11 +23,11 @@ std::vector<AxisMap> MapsOfOpaque(const OperandView& view) {
   if (IsBarrier(view.op)) return WholeAxes(input);
   const OperandAccess& access = view.op.accesses[view.operand];
   switch (access.kind) {
-    case AccessKind::kFull:
+    case ReadPattern::kFull:
       break;
-    case AccessKind::kElementwise:
+    case ReadPattern::kElementwise:
       return BroadcastAxes(input, view.output);
-    case AccessKind::kWindow:
+    case ReadPattern::kWindow:
       return MapsOfWindow(view, access.every_channel ? WholeAxis(input[1]) : SameAxis(1),
                           access.window);
   }
@@ -39,10 +39,10 @@ std::vector<AxisMap> MapsOfOpaque(const OperandView& view) {
 constexpr Reading kReadingOfOpaque =
     ReadingBy([](const OperandView& view, const Box& output, auto& need) {
       const std::vector<OperandAccess>& accesses = view.op.accesses;
-      if (accesses.empty() || accesses[view.operand].kind == AccessKind::kFull)
+      if (accesses.empty() || accesses[view.operand].kind == ReadPattern::kFull)
         return ReadEverything(view.Input(), need);
       const OperandAccess& access = accesses[view.operand];
-      if (access.kind == AccessKind::kElementwise)
+      if (access.kind == ReadPattern::kElementwise)
         return ReadAligned(view.Input(), output, 0, need);
       ReadWindows(view, output, access.window, Taps::kInside, need);
       if (access.every_channel) {
@@ -60,13 +60,13 @@ std::optional<ShapeFault> CheckAccess(const OperandAccess& access, const Shape& 
     return Disagreeing(operand, output, std::move(expected)).value();
   };
   switch (access.kind) {
-    case AccessKind::kFull:
+    case ReadPattern::kFull:
       return std::nullopt;
-    case AccessKind::kElementwise:
+    case ReadPattern::kElementwise:
       if (Broadcast(operand, output) == output) return std::nullopt;
       return fault(
           "an operand whose extents are those of the output, or 1, counted from the right");
-    case AccessKind::kWindow:
+    case ReadPattern::kWindow:
       break;
   }
   const bool maps = operand.size() == 4 && output.size() == 4 && operand[0] == output[0];

@@ -54,10 +54,10 @@ using base::TransposeAttributes;
 // The elements of one operand that a described operator reads: all of it at any time; the same
 // element, aligned at the right and broadcast if the extent is 1; or a window of rows and columns,
 // of the same batch, and of all channels or the same one.
-enum class AccessKind : uint8_t { kFull, kElementwise, kWindow };
+enum class ReadPattern : uint8_t { kFull, kElementwise, kWindow };
 
 struct OperandAccess {
-  AccessKind kind = AccessKind::kFull;
+  ReadPattern kind = ReadPattern::kFull;
   Window window;               // kWindow
   bool every_channel = false;  // kWindow
   friend bool operator==(const OperandAccess&, const OperandAccess&) = default;

@@ -143,11 +143,11 @@ struct Expect {
 };
 
 // A fault of the plan that no instruction can express.
-struct Complaint {
+struct Refusal {
   std::string message;
 };
 
 using Instruction = std::variant<EnterStep, Provide, Forget, StartTransfer, FinishTransfer, Compute,
-                                 Copy, Expect, Complaint>;
+                                 Copy, Expect, Refusal>;
 
 }  // namespace tessera::plan::execute

@@ -164,7 +164,7 @@ class Unrolling : private verify::PassVisitor {
   void CopyRows(const Copy& copy) {
     if (!copy.moves.empty()) HandOut(copy);
   }
-  void Refuse(const std::string& why) override { HandOut(Complaint{why}); }
+  void Refuse(const std::string& why) override { HandOut(Refusal{why}); }
 
   // Whether the plan's loops lead from one step to the other.
   bool MayFollow(Step from, Step to) const {

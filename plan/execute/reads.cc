@@ -63,7 +63,7 @@ bool MapsChannels(const Graph& network, const Operator& op) {
 
 bool IsPointwise(const Graph& network, const Operator& op, size_t input) {
   const bool described =
-      input < op.accesses.size() && op.accesses[input].kind == graph::AccessKind::kElementwise;
+      input < op.accesses.size() && op.accesses[input].kind == graph::ReadPattern::kElementwise;
   if (op.kind == OperatorKind::kConcat) return input == 0;
   return (op.kind == OperatorKind::kElementwise || described) &&
          ShapeOf(network, op.inputs[input]) == ShapeOf(network, op.outputs.front());

@@ -18,7 +18,7 @@
 //     read by    |  conv #2  | store #1|  conv #2 |       touches part of it
 //
 // A reader waits for the writer (data). A writer waits for the writer and the readers (reuse). A
-// wait that another wait implies is left out (Precedence), so few waits remain.
+// wait that another wait implies is left out (EventOrder), so few waits remain.
 //
 // Modes: a job run that is not allowed in the previous mode of the tile memory waits for the
 // switch. A switch waits for the previous job runs that the new mode does not allow, and for the
@@ -242,7 +242,7 @@ class DependencyFinder {
   AccessRules rules_;
   std::map<std::string, int64_t> sizes_;  // of buffers
   std::map<int, Bytes> bytes_;            // by memory
-  Precedence precedence_;
+  EventOrder precedence_;
   std::vector<Switch> switches_;
   std::vector<Running> running_;  // job runs for which a later switch may have to wait
   int added_ = 0;
@@ -341,7 +341,7 @@ class Dropping {
 
  private:
   bool IsEnough() const {
-    Precedence order;
+    EventOrder order;
     for (size_t i = 0; i < job_runs_.size(); ++i) {
       const int job_run = order.Add(unfolded_.AwaitedBy(job_runs_[i]));
       for (const Dependency& dependency : dependencies_[i]) {

@@ -286,9 +286,9 @@ void Execution::Do(const execute::Expect& expect) {
     ReportFault(FindingKind::kIncomplete, missing);
 }
 
-void Execution::Do(const execute::Complaint& complaint) {
+void Execution::Do(const execute::Refusal& refusal) {
   actor_ = {at_.step, at_.tile, -1, -1};
-  ReportFault(FindingKind::kControl, complaint.message);
+  ReportFault(FindingKind::kControl, refusal.message);
 }
 
 // The moves whose source and destination exist.

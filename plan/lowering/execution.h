@@ -55,7 +55,7 @@ class Execution : private Listener {
   void Do(const execute::Compute& compute);
   void Do(const execute::Copy& copy);
   void Do(const execute::Expect& expect);
-  void Do(const execute::Complaint& complaint);
+  void Do(const execute::Refusal& refusal);
 
   int Begin(int op, const std::string& link);
   void Perform(int run);

@@ -22,7 +22,7 @@
 //
 //     lowering --- UnrollRuns ---> runs and waits --- draw a ready run ---> Performer --> findings
 //                                        |                                      |  tags
-//                                        '--- Precedence: which runs are in order
+//                                        '--- EventOrder: which runs are in order
 //
 // **One order is representative of all.** Runs that touch a byte must be in order if one of them
 // writes it (TaggedMemories). So each read finds the same value in every order as in this one. A
@@ -143,7 +143,7 @@ class Interpreter : private Listener {
           "subgraph {} has more runs of jobs than an execution can go through", subgraph_);
       return;
     }
-    order_ = Precedence();
+    order_ = EventOrder();
     first_run_ = static_cast<int32_t>(report_.tally.jobs);
     memories_.BeginRuns(order_);
     modes_.BeginRuns(order_);
@@ -239,7 +239,7 @@ class Interpreter : private Listener {
   const std::vector<verify::Users> users_;
   const execute::Places places_;
   const WholeTensors whole_;
-  Precedence order_;
+  EventOrder order_;
   TaggedMemories memories_;
   Performer performer_;
   Modes modes_;

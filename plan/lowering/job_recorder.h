@@ -98,7 +98,7 @@ struct Dependency {
 // Returns for each job run the job runs for which it must wait, without those that another one
 // implies. The causes are data that it reads, bytes that are still in use, and a mode that it
 // needs. Job runs are in an order in which they may be executed one by one. After the stop, the
-// rest is missing. Cost: runs of bytes touched, plus the cost of Precedence.
+// rest is missing. Cost: runs of bytes touched, plus the cost of EventOrder.
 std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<Job>& jobs,
                                                       const std::vector<JobRun>& job_runs,

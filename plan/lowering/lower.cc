@@ -194,7 +194,7 @@ class Lowering {
                    [this](const execute::StartTransfer& transfer) { recorder_->Record(transfer); },
                    [this](const execute::Compute& compute) { recorder_->Record(compute); },
                    [this](const execute::Copy& copy) { recorder_->Record(copy); },
-                   [this](const execute::Complaint& complaint) { refusal_ = complaint.message; },
+                   [this](const execute::Refusal& refusal) { refusal_ = refusal.message; },
                    [](const auto& /*other*/) {}},
         instruction);
     if (IsStopped()) return false;

@@ -26,7 +26,7 @@ TaggedMemories::TaggedMemories(const std::vector<int64_t>& sizes) {
   }
 }
 
-void TaggedMemories::BeginRuns(const Order& order) {
+void TaggedMemories::BeginRuns(const RunOrder& order) {
   order_ = &order;
   first_ = latest_ + 1;
   first_set_ += static_cast<int32_t>(sets_.size());
@@ -180,7 +180,7 @@ bool AccessRules::MayFollow(int mode, int next) const {
          std::find(allowed->begin(), allowed->end(), std::pair(mode, next)) != allowed->end();
 }
 
-void Modes::BeginRuns(const Order& order) {
+void Modes::BeginRuns(const RunOrder& order) {
   order_ = &order;
   if (!switches_.empty()) before_ = switches_.back().mode;
   switches_.clear();

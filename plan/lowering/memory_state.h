@@ -38,7 +38,7 @@ class TaggedMemories {
 
   // Ends all previous runs. The following runs are numbered by `order` from 0 on. `order` must
   // outlive them.
-  void BeginRuns(const Order& order);
+  void BeginRuns(const RunOrder& order);
 
   // The run of the following accesses.
   void Begin(int run);
@@ -149,7 +149,7 @@ class TaggedMemories {
 
   std::vector<Memory> memories_;
   std::vector<Constant> constants_;
-  const Order* order_ = nullptr;
+  const RunOrder* order_ = nullptr;
   int32_t first_ = 0;  // run 0 of this order
   int32_t current_ = -1;
   int32_t latest_ = -1;
@@ -209,7 +209,7 @@ class Modes {
   explicit Modes(const AccessRules& rules) : rules_(rules) {}
 
   // Ends all previous runs. The following runs are numbered by `order`, which must outlive them.
-  void BeginRuns(const Order& order);
+  void BeginRuns(const RunOrder& order);
 
   // Each returns the fault in words; empty if there is none.
   std::string Switch(int run, int mode);
@@ -229,7 +229,7 @@ class Modes {
   std::string Refusal(int mode, const BankUse& use) const;
 
   const AccessRules& rules_;
-  const Order* order_ = nullptr;
+  const RunOrder* order_ = nullptr;
   std::optional<int> before_;  // the mode in which the runs begin; nullopt: any
   std::vector<Switched> switches_;
   std::vector<Running> running_;

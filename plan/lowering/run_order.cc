@@ -13,7 +13,7 @@
 
 namespace tessera::plan::lowering {
 
-int Precedence::Add(const std::vector<int>& before) {
+int EventOrder::Add(const std::vector<int>& before) {
   Event event;
   for (const int each : before) {
     const Event& other = events_[static_cast<size_t>(each)];
@@ -34,13 +34,13 @@ int Precedence::Add(const std::vector<int>& before) {
   return static_cast<int>(events_.size()) - 1;
 }
 
-bool Precedence::Precedes(int earlier, int later) const {
+bool EventOrder::Precedes(int earlier, int later) const {
   const Event& event = events_[static_cast<size_t>(earlier)];
   const std::vector<int>& passed = events_[static_cast<size_t>(later)].passed;
   return event.chain < passed.size() && passed[event.chain] > event.rank;
 }
 
-std::vector<int> Precedence::LatestOf(std::vector<int> events) const {
+std::vector<int> EventOrder::LatestOf(std::vector<int> events) const {
   std::sort(events.begin(), events.end());
   events.erase(std::unique(events.begin(), events.end()), events.end());
   std::vector<int> latest;

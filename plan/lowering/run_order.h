@@ -15,7 +15,7 @@ namespace tessera::plan::lowering {
 
 // States which runs end before another begins. Runs are numbered from 0 in an order in which they
 // may be executed one by one.
-class Order {
+class RunOrder {
  public:
   virtual ~Order() = default;
   virtual bool Precedes(int earlier, int later) const = 0;
@@ -33,7 +33,7 @@ class Order {
 //
 // Memory and time: events times chains. A program that waits for buffers has as many chains as jobs
 // that run concurrently.
-class Precedence : public Order {
+class EventOrder : public RunOrder {
  public:
   // Adds an event after those of `before` (numbers of events) and all their predecessors. Returns
   // its own number, counted from 0.
@@ -58,7 +58,7 @@ class Precedence : public Order {
 
 // The order of runs with a begin and an end in time, which follow from the steps of a plan. A run
 // precedes another if it ends before the other begins.
-class TimeOrder : public Order {
+class TimeOrder : public RunOrder {
  public:
   // Begins a run and returns its number. `time` is not before the beginning of any other run.
   int Begin(int64_t time) {

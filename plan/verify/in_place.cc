@@ -154,7 +154,7 @@ class PairSearch {
       const bool named =
           std::count(At(op).in_place.begin(), At(op).in_place.end(), static_cast<int>(number)) > 0;
       if (inputs[number] != operand) continue;
-      if (!named || At(op).accesses[number].kind != graph::AccessKind::kElementwise) return false;
+      if (!named || At(op).accesses[number].kind != graph::ReadPattern::kElementwise) return false;
     }
     return true;
   }

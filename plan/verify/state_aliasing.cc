@@ -119,7 +119,7 @@ class Succession {
     const auto number = static_cast<int>(places.front());
     const bool described =
         std::find(op.in_place.begin(), op.in_place.end(), number) != op.in_place.end() &&
-        op.accesses[places.front()].kind == graph::AccessKind::kElementwise;
+        op.accesses[places.front()].kind == graph::ReadPattern::kElementwise;
     return (named || described) && At(state_).shape == At(next_).shape;
   }
 

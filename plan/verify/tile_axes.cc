@@ -114,8 +114,8 @@ std::vector<Source> StatedSources(const Operator& op, size_t operand, const Shap
                                   const Shape& out) {
   if (operand >= op.accesses.size()) return std::vector<Source>(in.size(), kWhole);
   const graph::OperandAccess& access = op.accesses[operand];
-  if (access.kind == graph::AccessKind::kFull) return std::vector<Source>(in.size(), kWhole);
-  if (access.kind == graph::AccessKind::kElementwise) return AlignedAtTheRight(in, out);
+  if (access.kind == graph::ReadPattern::kFull) return std::vector<Source>(in.size(), kWhole);
+  if (access.kind == graph::ReadPattern::kElementwise) return AlignedAtTheRight(in, out);
   return WindowSources(in, out, access.every_channel);
 }
 

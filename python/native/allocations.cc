@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "module.h"
 #include "call.h"
 #include "module.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "module.h"
-
 #include <pybind11/stl.h>
+
+#include "module.h"
 
 namespace tessera::python {
 

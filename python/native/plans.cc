@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "module.h"
 #include "call.h"
 #include "module.h"
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "module.h"
 #include "call.h"
 #include "module.h"
 

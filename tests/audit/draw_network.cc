@@ -259,7 +259,7 @@ Graph DrawNetwork(Random& random, int operators) {
   for (size_t i = 0; i < network.operators.size(); ++i) AddConstants(random, network, i);
   for (Operator& op : network.operators) {
     for (size_t number = 0; number < op.accesses.size(); ++number) {
-      if (op.accesses[number].kind == graph::AccessKind::kElementwise && random.Chance(0.4))
+      if (op.accesses[number].kind == graph::ReadPattern::kElementwise && random.Chance(0.4))
         op.in_place.push_back(static_cast<int>(number));
     }
     random.Shuffle(std::span(op.in_place));

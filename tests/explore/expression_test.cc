@@ -17,7 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::optional<Interval> Find(const std::map<std::string, Interval>& names, std::string_view name) {
+std::optional<NumberInterval> Find(const std::map<std::string, NumberInterval>& names,
+                                   std::string_view name) {
   const auto found = names.find(std::string(name));
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
@@ -26,8 +27,9 @@ double ValueOf(const std::string& text) {
   const auto expression = Expression::Parse(text);
   EXPECT_TRUE(expression) << text;
   if (!expression) return NAN;
-  const std::map<std::string, Interval> names = {
-      {"a", Interval::Of(3)}, {"b.c", Interval::Of(-2)}, {"min", Interval::Of(7)}};
+  const std::map<std::string, NumberInterval> names = {{"a", NumberInterval::Of(3)},
+                                                       {"b.c", NumberInterval::Of(-2)},
+                                                       {"min", NumberInterval::Of(7)}};
   const auto value = expression->Evaluate([&](std::string_view name) { return Find(names, name); });
   EXPECT_TRUE(value) << text;
   EXPECT_TRUE(value && value->IsPoint()) << text;
@@ -96,7 +98,7 @@ TEST(Expression, HasAtMostAThousandOperations) {
 
 TEST(Expression, NamesANameWithoutANumber) {
   const auto value = Expression::Parse("1 + lanes")->Evaluate([](std::string_view) {
-    return std::optional<Interval>();
+    return std::optional<NumberInterval>();
   });
   ASSERT_FALSE(value);
   EXPECT_THAT(value.error().message, HasSubstr("'lanes'"));
@@ -126,13 +128,14 @@ TEST(Expression, IntervalsEncloseEveryValue) {
     const std::string text = Draw(random, static_cast<int>(random.Uniform(1, 3)));
     const auto expression = Expression::Parse(text);
     ASSERT_TRUE(expression) << text;
-    std::map<std::string, Interval> ranges;
-    std::map<std::string, Interval> points;
+    std::map<std::string, NumberInterval> ranges;
+    std::map<std::string, NumberInterval> points;
     for (const char* name : {"x", "y", "z"}) {
       const double low = static_cast<double>(random.Uniform(-3, 6));
       const double width = static_cast<double>(random.Uniform(0, 5));
-      ranges[name] = random.Chance(0.2) ? Interval::From(low) : Interval{low, low + width};
-      points[name] = Interval::Of(low + random.Real() * width);
+      ranges[name] =
+          random.Chance(0.2) ? NumberInterval::From(low) : NumberInterval{low, low + width};
+      points[name] = NumberInterval::Of(low + random.Real() * width);
     }
     const auto range = expression->Evaluate([&](std::string_view n) { return Find(ranges, n); });
     const auto point = expression->Evaluate([&](std::string_view n) { return Find(points, n); });

@@ -242,10 +242,10 @@ TEST(Borders, DescribedOperatorsReadWhatTheirAuthorSays) {
   const int table = builder.AddInput({16});
   Operator op;
   op.accesses.resize(3);
-  op.accesses[0].kind = AccessKind::kWindow;
+  op.accesses[0].kind = ReadPattern::kWindow;
   op.accesses[0].window.kernel = {5, 1};
   op.accesses[0].window.pad_low = {2, 0};
-  op.accesses[1].kind = AccessKind::kElementwise;
+  op.accesses[1].kind = ReadPattern::kElementwise;
   op.macs = 100;
   builder.AddOpaque(op, {{1, 4, 10, 1}}, {map, scale, table});
   Graph graph = std::move(builder).Build();

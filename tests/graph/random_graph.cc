@@ -212,7 +212,7 @@ std::optional<int> AddDescribed(Random& random, GraphBuilder& builder, Draft dra
   const Shape output = draft.inputs[0];
   for (const Shape& input : draft.inputs) {
     OperandAccess access;
-    access.kind = DrawOne(random, AccessKind::kWindow);
+    access.kind = DrawOne(random, ReadPattern::kWindow);
     access.window = DrawWindow(random);
     access.every_channel = random.Chance(0.5);
     if (ops::CheckAccess(access, input, output)) return std::nullopt;

@@ -289,9 +289,9 @@ bool Reads(const Graph& graph, const Operator& op, size_t input, const Index& x,
     case OperatorKind::kOpaque:
       break;
   }
-  if (IsBarrier(op) || op.accesses[input].kind == AccessKind::kFull) return true;
+  if (IsBarrier(op) || op.accesses[input].kind == ReadPattern::kFull) return true;
   const OperandAccess& access = op.accesses[input];
-  if (access.kind == AccessKind::kElementwise) return Aligned(in, x, y);
+  if (access.kind == ReadPattern::kElementwise) return Aligned(in, x, y);
   return (access.every_channel || x[1] == y[1]) && WindowReads(access.window, x, y);
 }
 

@@ -217,7 +217,7 @@ MadeTensor Translation::EmitGather(int indices, Shape shape, base::DataType type
   op.inputs = {indices};
   op.macs = 0;
   op.accesses = {
-      OperandAccess{.kind = AccessKind::kElementwise, .window = {}, .every_channel = false}};
+      OperandAccess{.kind = ReadPattern::kElementwise, .window = {}, .every_channel = false}};
   op.annotations = node_.annotations;
   op.annotations.emplace("x-op_type", node_.type);
   const int made = draft_.AddOperator(std::move(op), node_.outputs.front(), std::move(shape), type);

@@ -139,10 +139,10 @@ OperandAccess ReadAccess(const YamlNode& node) {
   OperandAccess access;
   if (node.IsScalar()) {
     static constexpr std::array<std::string_view, 2> kNames = {"full", "elementwise"};
-    access.kind = static_cast<AccessKind>(node.OneOf(kNames));
+    access.kind = static_cast<ReadPattern>(node.OneOf(kNames));
     return access;
   }
-  access.kind = AccessKind::kWindow;
+  access.kind = ReadPattern::kWindow;
   bool same_pads = false;
   const std::vector<Field> fields = ops::FieldsOf(access, same_pads);
   OnlyKeysOf(node, {}, fields);

@@ -93,11 +93,11 @@ Json AccessesOf(const std::vector<OperandAccess>& accesses) {
   Json list = Json::array();
   for (OperandAccess access : accesses) {
     Json& entry = list.emplace_back();
-    if (access.kind == AccessKind::kWindow) {
+    if (access.kind == ReadPattern::kWindow) {
       bool same_pads = false;
       PutFields(ops::FieldsOf(access, same_pads), entry);
     } else {
-      entry = access.kind == AccessKind::kFull ? "full" : "elementwise";
+      entry = access.kind == ReadPattern::kFull ? "full" : "elementwise";
     }
   }
   return list;

@@ -18,11 +18,11 @@ namespace {
 
 // Computes the range of sections of each life, and returns the number of sections. A section begins
 // with a birth and ends with the next death.
-int Compress(std::span<const Interval> lives, std::vector<int>& first, std::vector<int>& last) {
+int Compress(std::span<const SectionRange> lives, std::vector<int>& first, std::vector<int>& last) {
   std::vector<int64_t> births, deaths;
   births.reserve(lives.size());
   deaths.reserve(lives.size());
-  for (const Interval& life : lives) {
+  for (const SectionRange& life : lives) {
     births.push_back(life.first);
     deaths.push_back(life.last);
   }
@@ -42,7 +42,7 @@ int Compress(std::span<const Interval> lives, std::vector<int>& first, std::vect
 
   first.reserve(lives.size());
   last.reserve(lives.size());
-  for (const Interval& life : lives) {
+  for (const SectionRange& life : lives) {
     const auto begin = std::lower_bound(births.begin(), births.end(), life.first);
     const auto end = std::upper_bound(deaths.begin(), deaths.end(), life.last);
     first.push_back(static_cast<int>(begin - births.begin()));
@@ -113,7 +113,7 @@ Instance MakeInstance(const Problem& problem, size_t memory) {
   }
   const auto life = [&](int i) { return problem.buffers[static_cast<size_t>(i)].lifespans[0]; };
   SortByBirth(problem, instance.origin);
-  std::vector<Interval> lives;
+  std::vector<SectionRange> lives;
   lives.reserve(instance.origin.size());
   instance.size.reserve(instance.origin.size());
   instance.life.reserve(instance.origin.size());
@@ -131,7 +131,7 @@ Instance MakeInstance(const Problem& problem, size_t memory) {
 
 Instance Extract(const Instance& whole, std::span<const int> buffers) {
   Instance part;
-  std::vector<Interval> lives;
+  std::vector<SectionRange> lives;
   lives.reserve(buffers.size());
   for (const int buffer : buffers) {
     const auto i = static_cast<size_t>(buffer);
@@ -189,8 +189,8 @@ std::vector<int> FirstBuffers(const Instance& instance) {
   return first;
 }
 
-std::vector<Interval> ComponentsOf(const Instance& instance) {
-  std::vector<Interval> components;
+std::vector<SectionRange> ComponentsOf(const Instance& instance) {
+  std::vector<SectionRange> components;
   int end = -1;
   for (int i = 0; i < instance.Count(); ++i) {
     const auto at = static_cast<size_t>(i);

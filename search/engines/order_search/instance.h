@@ -27,7 +27,7 @@ using Offsets = std::vector<Bytes>;
 using Order = std::vector<int>;
 
 // A half-open range.
-struct Interval {
+struct SectionRange {
   int64_t first = 0;
   int64_t last = 0;
 };
@@ -84,7 +84,7 @@ std::vector<Bytes> ContentionOf(const Instance& instance);
 Bytes TopOf(const Instance& instance, std::span<const Bytes> offsets);
 
 // Returns the ranges of buffers that are connected in time, in ascending order.
-std::vector<Interval> ComponentsOf(const Instance& instance);
+std::vector<SectionRange> ComponentsOf(const Instance& instance);
 
 // Returns for each section, and for one past the last, the first buffer that begins there or later.
 std::vector<int> FirstBuffers(const Instance& instance);

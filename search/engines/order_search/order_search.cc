@@ -57,9 +57,9 @@ void MemorySearch::LowerPlaced(Bytes aim, Effort& effort) {
 void MemorySearch::Split(Bytes aim) {
   divided_ = true;
   const Instance& whole = whole_.Whole();
-  const std::vector<Interval> components = ComponentsOf(whole);
+  const std::vector<SectionRange> components = ComponentsOf(whole);
   if (components.size() == 1) return;
-  for (const Interval& component : components) {
+  for (const SectionRange& component : components) {
     std::vector<int> buffers(static_cast<size_t>(component.last - component.first));
     std::iota(buffers.begin(), buffers.end(), static_cast<int>(component.first));
     Offsets known;

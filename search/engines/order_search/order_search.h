@@ -16,9 +16,9 @@ namespace tessera::search::engines::order_search {
 
 // Searches for a placement with a low peak in one memory of a Problem.
 //
-// Elementary cases (quick_placements.h) are solved directly. Otherwise one order places all buffers.
-// Sections that share no buffer split the steps into independent components. The search then
-// improves those above the target one by one, the highest first; the others stay unchanged.
+// Elementary cases (quick_placements.h) are solved directly. Otherwise one order places all
+// buffers. Sections that share no buffer split the steps into independent components. The search
+// then improves those above the target one by one, the highest first; the others stay unchanged.
 //
 //     ---------------------- target
 //      .-----.                     .--.         Only the first component matters; the second and

@@ -121,7 +121,7 @@ SqueakyWheel::SqueakyWheel(const Instance& instance, std::span<const Bytes> cont
                            uint64_t seed)
     : instance_(instance), traits_(instance, contention), random_(seed), skyline_(instance) {
   record_.fill(kNoTop);
-  for (const Interval& component : ComponentsOf(instance)) {
+  for (const SectionRange& component : ComponentsOf(instance)) {
     components_.push_back({static_cast<size_t>(component.first),
                            static_cast<size_t>(component.last), kNoTop, kNoTop});
   }

@@ -18,12 +18,12 @@ constexpr size_t kMostStuck = 64;
 // it.
 constexpr std::chrono::milliseconds kAfterStop(15);
 
-Room RoomIn(const choices::IntervalChoices& interval) {
-  if (!interval.IsExpanded()) return Room::kUndecided;
-  Room room = interval.IsComplete() ? Room::kNone : Room::kUndecided;
+RoomStatus RoomIn(const choices::IntervalChoices& interval) {
+  if (!interval.IsExpanded()) return RoomStatus::kUndecided;
+  RoomStatus room = interval.IsComplete() ? RoomStatus::kNone : RoomStatus::kUndecided;
   for (const choices::Choice& choice : interval.Choices()) {
-    if (choice.verdict == choices::ChoiceStatus::kFits) return Room::kSome;
-    if (choice.verdict != choices::ChoiceStatus::kImpossible) room = Room::kUndecided;
+    if (choice.verdict == choices::ChoiceStatus::kFits) return RoomStatus::kSome;
+    if (choice.verdict != choices::ChoiceStatus::kImpossible) room = RoomStatus::kUndecided;
   }
   return room;
 }
@@ -44,8 +44,8 @@ void Absence::ForEachAround(int op, Visit visit) const {
   }
 }
 
-Room Absence::RoomFor(int op, bool at_home) const {
-  Room best = Room::kNone;
+RoomStatus Absence::RoomFor(int op, bool at_home) const {
+  RoomStatus best = RoomStatus::kNone;
   ForEachAround(op, [&](const paths::LatticeInterval& interval) {
     if (interval.is_at_home || !at_home) best = std::min(best, RoomIn(interval.choices));
   });
@@ -56,7 +56,7 @@ std::optional<int> Absence::FindTightest(bool at_home) const {
   std::optional<int> tightest;
   problem::Bytes most = -1;
   for (int op = 0; op < lattice_.Operators(); ++op) {
-    if (RoomFor(op, at_home) != Room::kNone) continue;
+    if (RoomFor(op, at_home) != RoomStatus::kNone) continue;
     const problem::Bytes least = LeastBytes(op);
     if (least <= most) continue;
     tightest = op;
@@ -151,7 +151,7 @@ std::optional<int> Absence::FarthestCut() const {
     const int most = std::min(lattice_.Longest(), lattice_.Operators() - cut);
     for (int length = 1; length <= most; ++length) {
       for (const paths::LatticeInterval& interval : lattice_.Crossings(cut, length)) {
-        if (interval.is_allowed && RoomIn(interval.choices) != Room::kNone)
+        if (interval.is_allowed && RoomIn(interval.choices) != RoomStatus::kNone)
           reached[static_cast<size_t>(cut) + static_cast<size_t>(length)] = true;
       }
     }
@@ -168,16 +168,17 @@ bool Absence::LeavesOutShapes() const {
   });
 }
 
-std::vector<Stuck> Absence::FindStuck(std::optional<int> first) const {
+std::vector<OperatorWithoutRoom> Absence::FindWithoutRoom(std::optional<int> first) const {
   std::vector<int> unseen;
   if (first) unseen.push_back(*first);
   for (int op = 0; op < lattice_.Operators(); ++op) {
-    if (op != first && RoomIn(lattice_.Single(op).choices) != Room::kSome) unseen.push_back(op);
+    if (op != first && RoomIn(lattice_.Single(op).choices) != RoomStatus::kSome)
+      unseen.push_back(op);
   }
-  if (context_.stop.Requested()) return FindStuckAfterStop(unseen);
+  if (context_.stop.Requested()) return FindWithoutRoomAfterStop(unseen);
   if (unseen.size() > kMostStuck) unseen.resize(kMostStuck);
   std::sort(unseen.begin(), unseen.end());
-  std::vector<Stuck> stuck;
+  std::vector<OperatorWithoutRoom> stuck;
   for (const int op : unseen) {
     if (context_.stop.Requested()) break;
     if (auto each = TryAlone(op, context_.stop)) stuck.push_back(*std::move(each));
@@ -185,7 +186,8 @@ std::vector<Stuck> Absence::FindStuck(std::optional<int> first) const {
   return stuck;
 }
 
-std::vector<Stuck> Absence::FindStuckAfterStop(std::span<const int> unseen) const {
+std::vector<OperatorWithoutRoom> Absence::FindWithoutRoomAfterStop(
+    std::span<const int> unseen) const {
   if (unseen.empty()) return {};
   const int largest = *std::max_element(
       unseen.begin(), unseen.end(), [&](int a, int b) { return LeastBytes(a) < LeastBytes(b); });
@@ -196,12 +198,12 @@ std::vector<Stuck> Absence::FindStuckAfterStop(std::span<const int> unseen) cons
   return {};
 }
 
-std::optional<Stuck> Absence::TryAlone(int op, const base::Stop& stop) const {
+std::optional<OperatorWithoutRoom> Absence::TryAlone(int op, const base::Stop& stop) const {
   const placement::AloneOptions options{.engines = context_.tile_engines,
                                         .budget = context_.budget,
                                         .room = context_.Room(),
                                         .stop = stop};
-  Stuck stuck{op, placement::TryAlone(context_.graph, context_.profile, op, options)};
+  OperatorWithoutRoom stuck{op, placement::TryAlone(context_.graph, context_.profile, op, options)};
   if (stuck.alone.status == problem::Status::kFeasible || stuck.alone.tile.empty())
     return std::nullopt;
   return stuck;

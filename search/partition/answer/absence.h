@@ -15,10 +15,10 @@
 namespace tessera::search::partition::answer {
 
 // Whether something has room in the tile memory.
-enum class Room : uint8_t { kSome, kUndecided, kNone };
+enum class RoomStatus : uint8_t { kSome, kUndecided, kNone };
 
 // An operator that is not known to fit alone.
-struct Stuck {
+struct OperatorWithoutRoom {
   int op = 0;
   placement::Alone alone;
 };
@@ -37,7 +37,7 @@ class Absence {
 
   // Returns whether the operator has room in the subgraphs around it; with `at_home`, in those that
   // keep only required tensors on chip.
-  Room RoomFor(int op, bool at_home = false) const;
+  RoomStatus RoomFor(int op, bool at_home = false) const;
 
   // Returns, among the operators without room, the one that needs most alone according to bounds.
   std::optional<int> FindTightest(bool at_home = false) const;
@@ -66,15 +66,15 @@ class Absence {
   // Tries operators that are not known to fit alone, at most the first kMostStuck, and `first` in
   // any case. Returns those that do not fit, ascending. After a stop, tries only the one that needs
   // most according to bounds.
-  std::vector<Stuck> FindStuck(std::optional<int> first) const;
+  std::vector<OperatorWithoutRoom> FindWithoutRoom(std::optional<int> first) const;
 
  private:
   template <typename Visit>
   void ForEachAround(int op, Visit visit) const;
   bool IsRefused(const choices::IntervalChoices& interval) const;
   problem::Bytes LeastBytes(int op) const;
-  std::vector<Stuck> FindStuckAfterStop(std::span<const int> unseen) const;
-  std::optional<Stuck> TryAlone(int op, const base::Stop& stop) const;
+  std::vector<OperatorWithoutRoom> FindWithoutRoomAfterStop(std::span<const int> unseen) const;
+  std::optional<OperatorWithoutRoom> TryAlone(int op, const base::Stop& stop) const;
 
   const choices::SearchContext& context_;
   const paths::IntervalLattice& lattice_;

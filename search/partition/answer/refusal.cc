@@ -166,7 +166,7 @@ class Explanation {
   PartitionResult Naming(int op, PartitionResult result) const {
     if (telling_ == Telling::kVerdict) return result;
     std::vector<int> blocked;
-    for (const Stuck& each : absence_.FindStuck(op)) {
+    for (const OperatorWithoutRoom& each : absence_.FindWithoutRoom(op)) {
       if (each.op == op) {
         result.obstacle = placement::ObstacleOf(context_.profile, op, each.alone, context_.Room());
         result.reason += Separator(result.reason) + "alone, " + DescribeAlone(each);
@@ -182,18 +182,20 @@ class Explanation {
   PartitionResult NamingBlocked(PartitionResult result,
                                 std::optional<int> preferred = std::nullopt) const {
     if (telling_ == Telling::kVerdict) return result;
-    const std::vector<Stuck> stuck = absence_.FindStuck(preferred);
+    const std::vector<OperatorWithoutRoom> stuck = absence_.FindWithoutRoom(preferred);
     if (stuck.empty()) return result;
-    const auto rank = [&](const Stuck& each) {
-      return std::tuple(each.op == preferred, absence_.RoomFor(each.op) != Room::kSome,
+    const auto rank = [&](const OperatorWithoutRoom& each) {
+      return std::tuple(each.op == preferred, absence_.RoomFor(each.op) != RoomStatus::kSome,
                         Shortage(each));
     };
     const auto worst =
         std::max_element(stuck.begin(), stuck.end(),
-                         [&](const Stuck& a, const Stuck& b) { return rank(a) < rank(b); });
+                         [&](const OperatorWithoutRoom& a, const OperatorWithoutRoom& b) {
+                           return rank(a) < rank(b);
+                         });
     placement::Obstacle obstacle =
         placement::ObstacleOf(context_.profile, worst->op, worst->alone, context_.Room());
-    for (const Stuck& each : stuck) obstacle.blocked.push_back(each.op);
+    for (const OperatorWithoutRoom& each : stuck) obstacle.blocked.push_back(each.op);
     if (result.obstacle) obstacle.limits = std::move(result.obstacle->limits);
     result.obstacle = std::move(obstacle);
     std::string named = fmt::format("operator '{}'", NameOf(worst->op));
@@ -204,7 +206,8 @@ class Explanation {
                                        ? (one ? "does not fit" : "do not fit")
                                        : (one ? "was not seen to fit" : "were not seen to fit");
     named += fmt::format(" {} alone: {}", fails, DescribeAlone(*worst));
-    if (result.status == problem::Status::kUnknown && absence_.RoomFor(worst->op) != Room::kSome)
+    if (result.status == problem::Status::kUnknown &&
+        absence_.RoomFor(worst->op) != RoomStatus::kSome)
       named += "; whether a longer subgraph has room for it is not decided";
     const bool proven = result.status == problem::Status::kInfeasible;
     result.reason = proven ? result.reason + "; " + named : named + "; " + result.reason;
@@ -226,7 +229,7 @@ class Explanation {
     return result;
   }
 
-  problem::Bytes Shortage(const Stuck& stuck) const {
+  problem::Bytes Shortage(const OperatorWithoutRoom& stuck) const {
     return std::max<problem::Bytes>(
         0, stuck.alone.bound.bytes - stuck.alone.longest_bank.value_or(context_.Room()));
   }
@@ -237,7 +240,7 @@ class Explanation {
 
   // "with tiles of 1x16x1x7 and weights streamed, 'a' needs 1189376 bytes of 'sram' at step 3;
   // 1048576 are there"
-  std::string DescribeAlone(const Stuck& stuck) const {
+  std::string DescribeAlone(const OperatorWithoutRoom& stuck) const {
     const placement::Alone& alone = stuck.alone;
     const std::string& memory = context_.TileMemory().name;
     const std::string how =
@@ -286,7 +289,7 @@ class Explanation {
           limits.empty() ? "fits" : "keeps the limits (" + limits + ")");
     }
     for (int op = 0; op < coverage_.operators; ++op) {
-      if (absence_.RoomFor(op) == Room::kUndecided) {
+      if (absence_.RoomFor(op) == RoomStatus::kUndecided) {
         return fmt::format(
             "a limit came before it was known whether operator '{}' fits in any subgraph",
             NameOf(op));

@@ -44,7 +44,7 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   Network net = ConvThenRelu();
   graph::Operator& op = net.graph.operators[1];
   op.kind = base::OperatorKind::kOpaque;
-  op.accesses = {{.kind = graph::AccessKind::kElementwise, .window = {}, .every_channel = false}};
+  op.accesses = {{.kind = graph::ReadPattern::kElementwise, .window = {}, .every_channel = false}};
   Profile profile = TwoLevels(DmaSteps::kSerialized);
   profile.engines[0].throughputs.push_back(
       {base::OperatorKind::kOpaque, std::nullopt, {}, 1, 1, 0});
@@ -57,13 +57,13 @@ TEST(InPlace, ADescribedOperatorTakesThePlaceOfTheOperandItNames) {
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());
   op.in_place = {0, 1};
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), ElementsAre("s0/a@0 = s0/y@0"));
-  op.accesses[1].kind = graph::AccessKind::kFull;
+  op.accesses[1].kind = graph::ReadPattern::kFull;
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 8, 4}), IsEmpty());
   op.inputs.pop_back();
   op.accesses.pop_back();
   op.in_place = {0};
   // With a window the operand's tile is larger than the result's, so it is not overwritten.
-  op.accesses[0].kind = graph::AccessKind::kWindow;
+  op.accesses[0].kind = graph::ReadPattern::kWindow;
   op.accesses[0].window.kernel = {3, 1};
   op.accesses[0].window.pad_low = {1, 0};
   EXPECT_THAT(ColocationsOf(net.graph, profile, {1, 2, 4, 4}), IsEmpty());

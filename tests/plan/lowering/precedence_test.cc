@@ -10,12 +10,12 @@ namespace tessera::plan::lowering {
 namespace {
 
 // Compares random orders with reachability.
-TEST(Precedence, IsReachability) {
+TEST(EventOrder, IsReachability) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     base::Random random(seed);
     const auto events = static_cast<int>(random.Uniform(1, 40));
     const double density = random.Real() * 0.4;
-    Precedence order;
+    EventOrder order;
     std::vector<std::vector<bool>> resolved_regions(static_cast<size_t>(events),
                                                     std::vector<bool>(static_cast<size_t>(events)));
     for (int event = 0; event < events; ++event) {
@@ -41,8 +41,8 @@ TEST(Precedence, IsReachability) {
   }
 }
 
-TEST(Precedence, LatestOfAChainIsItsEnd) {
-  Precedence order;
+TEST(EventOrder, LatestOfAChainIsItsEnd) {
+  EventOrder order;
   order.Add({});
   order.Add({0});
   order.Add({0});

@@ -156,7 +156,7 @@ TEST(Description, MakesAnUnknownOperatorTileable) {
   EXPECT_EQ(Describe(import.graph), "opaque (x, table) -> y [1, 4, 8, 8]\n");
   const Operator& op = import.graph.operators[0];
   EXPECT_FALSE(IsBarrier(op));
-  EXPECT_EQ(op.accesses[0].kind, AccessKind::kWindow);
+  EXPECT_EQ(op.accesses[0].kind, ReadPattern::kWindow);
   EXPECT_EQ(op.macs, 9 * 4 * 8 * 8);
   EXPECT_EQ(op.scratch_bytes, 64);
   EXPECT_EQ(op.engine, "npu");
