@@ -30,7 +30,7 @@ constexpr std::array<const char*, 9> kMergedTables = {"answers",  "times",      
                                                       "profiles", "networks",       "results",
                                                       "analyses", "specifications", "pieces"};
 
-base::Diagnostic StoreFault(const std::string& file, std::string message,
+base::Diagnostic MergeFault(const std::string& file, std::string message,
                             std::string expected = "") {
   base::Diagnostic fault;
   fault.file = file;
@@ -80,7 +80,7 @@ class Union {
     const std::vector<Store::Row> names =
         target_.Query("SELECT file FROM other.networks WHERE digest = ?", {row[0]});
     base::Diagnostic fault =
-        StoreFault(file, "the answer about " + (names.empty() ? row[0] : names.front().front()) +
+        MergeFault(file, "the answer about " + (names.empty() ? row[0] : names.front().front()) +
                              " on the profile " + row[1] + ", " + row[2] +
                              " minimised, differs from that of another store");
     fault.expected = "equal answers to equal questions";
@@ -166,7 +166,7 @@ class Merging {
     if (auto fault = store.Fault()) return fault;
     if (digests.empty()) {
       if (file == output_) return std::nullopt;
-      return StoreFault(file, "the store has no exploration",
+      return MergeFault(file, "the store has no exploration",
                         "a store of `tessera explore --shard` or of a finished exploration");
     }
     if (first_.empty()) {
@@ -178,7 +178,7 @@ class Merging {
     std::set_intersection(common_.begin(), common_.end(), digests.begin(), digests.end(),
                           std::inserter(both, both.end()));
     if (both.empty())
-      return StoreFault(
+      return MergeFault(
           file, "the store is of another specification than " + first_,
           "stores of one specification, with equal networks and one version of tessera");
     common_ = std::move(both);
@@ -251,7 +251,7 @@ class Merging {
     if (options_.canceller.IsCancelled()) return std::optional<Json>();
     if (!areas) return base::Unexpected(areas.error());
     if (DigestOf(*spec, *points, *areas, stored.plan_all) != stored.digest) {
-      base::Diagnostic fault = StoreFault(
+      base::Diagnostic fault = MergeFault(
           stored.file, "a file that the specification names has changed since the pieces");
       fault.hint = "the merged answers are in " + output_ +
                    "; `tessera explore` with that store and the new files plans what is missing";

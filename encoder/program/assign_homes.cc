@@ -47,9 +47,9 @@ Bytes RoundedUp(Bytes bytes, int64_t multiple) {
 }
 
 // The operators that come before an operator in every order.
-class Precedence {
+class Predecessors {
  public:
-  Precedence(const graph::Graph& graph, const std::vector<graph::Usage>& usages)
+  Predecessors(const graph::Graph& graph, const std::vector<graph::Usage>& usages)
       : words_(base::CeilDiv(static_cast<int64_t>(graph.operators.size()), 64)),
         before_(graph.operators.size() * static_cast<size_t>(words_)),
         levels_(graph.operators.size(), 1) {
@@ -104,7 +104,7 @@ class Assignment {
       : graph_(graph),
         profile_(profile),
         usages_(graph::UsagesOf(graph)),
-        precedence_(graph, usages_),
+        predecessors_(graph, usages_),
         lines_(profile.memories.size()),
         loads_(profile.memories.size()) {}
 
@@ -184,10 +184,10 @@ class Assignment {
 
   int64_t LevelOf(int tensor) const {
     const graph::Usage& usage = UsageOf(tensor);
-    if (usage.producer >= 0) return precedence_.LevelOf(usage.producer);
+    if (usage.producer >= 0) return predecessors_.LevelOf(usage.producer);
     int64_t level = usage.consumers.empty() ? 0 : base::kMaxTotal;
     for (const int consumer : usage.consumers)
-      level = std::min(level, precedence_.LevelOf(consumer));
+      level = std::min(level, predecessors_.LevelOf(consumer));
     return level;
   }
 
@@ -202,7 +202,7 @@ class Assignment {
     const int maker = UsageOf(second).producer;
     if (TensorAt(first).network_output || usage.consumers.empty() || maker < 0) return false;
     return std::all_of(usage.consumers.begin(), usage.consumers.end(),
-                       [&](int consumer) { return precedence_.IsNotAfter(consumer, maker); });
+                       [&](int consumer) { return predecessors_.IsNotAfter(consumer, maker); });
   }
 
   bool TakeTurns(int a, int b) const {
@@ -279,7 +279,7 @@ class Assignment {
     const std::vector<int>& readers = UsageOf(TensorAt(next).next_of).consumers;
     return MayLieInPlace(graph_, usages_, profile_, next, RunsIn::kSomeOrder) &&
            std::none_of(readers.begin(), readers.end(), [&](int reader) {
-             return reader != maker && precedence_.IsNotAfter(maker, reader);
+             return reader != maker && predecessors_.IsNotAfter(maker, reader);
            });
   }
 
@@ -307,7 +307,7 @@ class Assignment {
   const graph::Graph& graph_;
   const Profile& profile_;
   std::vector<graph::Usage> usages_;
-  Precedence precedence_;
+  Predecessors predecessors_;
   std::vector<std::vector<Line>> lines_;  // by memory
   std::vector<Bytes> loads_;              // by memory; of the tile memory, states alone
 };

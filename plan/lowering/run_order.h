@@ -17,7 +17,7 @@ namespace tessera::plan::lowering {
 // may be executed one by one.
 class RunOrder {
  public:
-  virtual ~Order() = default;
+  virtual ~RunOrder() = default;
   virtual bool Precedes(int earlier, int later) const = 0;
 };
 

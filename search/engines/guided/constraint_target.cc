@@ -219,7 +219,7 @@ using encoder::formulation::kFalse;
 using encoder::formulation::kTrue;
 using encoder::formulation::Literal;
 using encoder::formulation::Meaning;
-using encoder::formulation::Precedence;
+using encoder::formulation::LiesBelow;
 using encoder::formulation::Term;
 
 namespace {
@@ -244,7 +244,7 @@ Literal ConstraintTarget::NewVariable() {
 }
 
 void ConstraintTarget::Explain(Literal literal, const Meaning& meaning) {
-  const auto* order = std::get_if<Precedence>(&meaning);
+  const auto* order = std::get_if<LiesBelow>(&meaning);
   if (order == nullptr || literal.Negative() || literal == kTrue) return;
   const View below = propagation_.packing().BelowView(order->first, order->second);
   auto& known = literals_[static_cast<size_t>(literal.Variable())];
