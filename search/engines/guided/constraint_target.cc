@@ -217,9 +217,9 @@ using encoder::formulation::Domain;
 using encoder::formulation::Integer;
 using encoder::formulation::kFalse;
 using encoder::formulation::kTrue;
+using encoder::formulation::LiesBelow;
 using encoder::formulation::Literal;
 using encoder::formulation::Meaning;
-using encoder::formulation::LiesBelow;
 using encoder::formulation::Term;
 
 namespace {
