@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tessera/base/files.h"
+#include "tessera/bench/shared_objects.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -22,7 +23,6 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/search/engines/lazy/lazy_engine.h"
-#include "tessera/search/off_chip/shared_objects.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/partition.h"
 #include "tessera/search/partition/placement/home_and_joint_placement.h"
@@ -104,7 +104,7 @@ Bytes SharedObjectBytes(const plan::Plan& plan) {
     problem::Problem passing = home.problem;
     std::erase_if(passing.buffers, Lasts);
     if (!passing.buffers.empty())
-      bytes += problem::PeakOf(passing, {search::off_chip::PlaceSharedObjects(passing), {}});
+      bytes += problem::PeakOf(passing, {bench::PlaceSharedObjects(passing), {}});
   }
   return bytes;
 }

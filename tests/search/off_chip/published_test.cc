@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "tensors.h"
+#include "tessera/bench/shared_objects.h"
 #include "tessera/problem/result.h"
 #include "tessera/problem/validator.h"
-#include "tessera/search/off_chip/shared_objects.h"
 #include "tessera/search/off_chip/tile_aware.h"
 
 // What A. Kvochko et al., "Off-Chip Memory Allocation for Neural Processing Units", state.
@@ -50,7 +50,7 @@ TEST(Published, AnElementwiseLayerPutsItsOutputOverItsInput) {
   }
   problem::Memory memory;
   const problem::Problem wholes = ProblemOfWholes(tensors, memory);
-  EXPECT_EQ(problem::PeakOf(wholes, {PlaceSharedObjects(wholes), {}}), 131072);
+  EXPECT_EQ(problem::PeakOf(wholes, {bench::PlaceSharedObjects(wholes), {}}), 131072);
 }
 
 // Table 3, in ten tiles of six rows (the last has one). Closed lifetimes of the paper are half-open
@@ -97,7 +97,7 @@ TEST(Published, SqueezeNetsPeakLiesAtOneOffset) {
   EXPECT_THAT(*bases, Each(0));
   problem::Memory memory;
   const problem::Problem wholes = ProblemOfWholes(tensors, memory);
-  EXPECT_EQ(problem::PeakOf(wholes, {PlaceSharedObjects(wholes), {}}), 96800 + 4 * 96800);
+  EXPECT_EQ(problem::PeakOf(wholes, {bench::PlaceSharedObjects(wholes), {}}), 96800 + 4 * 96800);
 }
 
 // Every row of a tensor is as if it were one byte, so the enumeration is of rows.
@@ -139,8 +139,8 @@ TEST(SharedObjects, AreAPlacement) {
       buffer.lifespans = {{lower, lower + random.Uniform(1, 4)}};
       problem.buffers.push_back(buffer);
     }
-    for (const ObjectStrategy strategy : kObjectStrategies) {
-      const problem::Allocation allocation = {PlaceSharedObjects(problem, strategy), {}};
+    for (const bench::ObjectStrategy strategy : bench::kObjectStrategies) {
+      const problem::Allocation allocation = {bench::PlaceSharedObjects(problem, strategy), {}};
       ASSERT_TRUE(Validate(problem, allocation, 1000).empty()) << "round " << round;
     }
   }
@@ -158,7 +158,7 @@ TEST(SharedObjects, SumOfTheLargestOfEachObject) {
     buffer.lifespans = {{lower, upper}};
     problem.buffers.push_back(buffer);
   }
-  EXPECT_THAT(PlaceSharedObjects(problem), ElementsAre(0, 5, 0, 5));
+  EXPECT_THAT(bench::PlaceSharedObjects(problem), ElementsAre(0, 5, 0, 5));
 }
 
 }  // namespace

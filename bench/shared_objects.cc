@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/off_chip/shared_objects.h"
+#include "tessera/bench/shared_objects.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/problem/result.h"
 
-namespace tessera::search::off_chip {
+namespace tessera::bench {
 
 namespace {
 
@@ -204,4 +204,4 @@ std::vector<Bytes> PlaceSharedObjects(const Problem& problem) {
   return best;
 }
 
-}  // namespace tessera::search::off_chip
+}  // namespace tessera::bench

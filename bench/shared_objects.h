@@ -6,7 +6,7 @@
 
 #include "tessera/problem/problem.h"
 
-namespace tessera::search::off_chip {
+namespace tessera::bench {
 
 // The rule that picks the next buffer and its object.
 enum class ObjectStrategy : uint8_t { kBreadth, kSize, kSizeImproved };
@@ -37,4 +37,4 @@ std::vector<problem::Bytes> PlaceSharedObjects(const problem::Problem& problem,
 // Returns the placement with the lowest peak of the three strategies.
 std::vector<problem::Bytes> PlaceSharedObjects(const problem::Problem& problem);
 
-}  // namespace tessera::search::off_chip
+}  // namespace tessera::bench
