@@ -33,19 +33,24 @@ def test_ctrl_c_ends_a_call():
     assert first and rest.splitlines()[-1] == "interrupted" and process.returncode == 0
 
 
+# A machine under load may have no plan after the first delay.
 def test_other_threads_run_during_a_call(mobilenet, npu):
-    counted = 0
-    cancel = ts.Canceller()
+    for delay in (0.05, 0.5, 5.0):
+        counted = []
+        cancel = ts.Canceller()
 
-    def count():
-        nonlocal counted
-        while counted < 1000:
-            counted += 1
-        cancel.cancel()
+        def count():
+            counted.extend(range(1000))
+            cancel.cancel()
 
-    threading.Timer(0.05, count).start()
-    plan = ts.plan(mobilenet, npu, budget=10**15, canceller=cancel)
-    assert counted == 1000 and plan.stopped and plan.outcome == "feasible"
+        threading.Timer(delay, count).start()
+        try:
+            plan = ts.plan(mobilenet, npu, budget=10**15, canceller=cancel)
+        except ts.Unknown:
+            continue
+        assert len(counted) == 1000 and plan.stopped and plan.outcome == "feasible"
+        return
+    pytest.fail("no plan after 5 s")
 
 
 def test_deadlines_end_calls(mobilenet, npu):
