@@ -46,7 +46,7 @@ void AddTiles(const Plan& plan, const std::vector<Users>& users, const Subgraph&
 
 // "no other engine lists softmax of int8"
 std::string ReasonFor(const Plan& plan, const graph::Operator& op) {
-  if (!op.engine.empty()) return "its network names the host";
+  if (!op.engine.empty()) return "the network of this plan assigns it to the host";
   const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
   const base::DataType type = plan.network.tensors[static_cast<size_t>(typical)].type;
   const auto imported = op.annotations.find("x-op_type");

@@ -58,18 +58,22 @@ struct Need {
   }
 };
 
-// Returns the needs of the first operand and the result in the smallest tile that the profile's
-// axes allow.
-Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
-            const graph::Operator& facts) {
-  const graph::Graph alone = Alone(network, facts);
+// Returns the elements of the operator's result in the smallest tile that the profile's axes allow.
+int64_t SmallestTile(const graph::Graph& network, const hw_profiles::Profile& profile,
+                     const graph::Operator& op) {
   int64_t elements = 1;
-  for (const std::vector<int64_t>& extents : tiling::GridOf(alone, profile, {0, 0}).extents)
+  for (const auto& extents : tiling::GridOf(Alone(network, op), profile, {0, 0}).extents)
     elements = base::SaturatingMul(elements, *std::min_element(extents.begin(), extents.end()));
-  const graph::Operator& op = alone.operators.front();
+  return elements;
+}
+
+// Returns the needs of the first operand and the result in the smallest tile.
+Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
+            const graph::Operator& op) {
+  const int64_t elements = SmallestTile(network, profile, op);
   Need need;
   for (const int tensor : {op.inputs.front(), op.outputs.front()})
-    need.Add(base::BytesOf(alone.tensors[static_cast<size_t>(tensor)].type, elements));
+    need.Add(base::BytesOf(network.tensors[static_cast<size_t>(tensor)].type, elements));
   return need;
 }
 
@@ -190,8 +194,61 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
   return found;
 }
 
-// Finds operators that should run on the host. All tensors of an operator with unknown regions are
-// in the tile memory as a whole, unless an engine accesses their homes, as the host does.
+problem::Bytes WholeBytes(const graph::Tensor& facts) {
+  return facts.stored_bytes > 0 ? facts.stored_bytes
+                                : base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
+}
+
+// Returns the needs of all tensors of an operator with unknown regions.
+Need NeedOfBarrier(const graph::Graph& network, const graph::Operator& op) {
+  std::set<int> tensors;
+  for (const auto* some : {&op.inputs, &op.weights, &op.outputs})
+    tensors.insert(some->begin(), some->end());
+  Need need;
+  for (const int tensor : tensors)
+    need.Add(WholeBytes(network.tensors[static_cast<size_t>(tensor)]));
+  return need;
+}
+
+// Returns the needs of a described operator in the smallest tile.
+Need NeedOfDescribed(const graph::Graph& network, const hw_profiles::Profile& profile,
+                     const graph::Operator& op) {
+  const int64_t smallest = SmallestTile(network, profile, op);
+  Need need;
+  need.Add(op.scratch_bytes);
+  for (size_t k = 0; k < op.inputs.size(); ++k) {
+    const graph::Tensor& facts = network.tensors[static_cast<size_t>(op.inputs[k])];
+    const graph::OperandAccess& access = op.accesses[k];
+    int64_t elements = graph::ElementsOf(facts.shape);
+    if (access.kind == graph::ReadPattern::kElementwise) elements = std::min(elements, smallest);
+    if (access.kind == graph::ReadPattern::kWindow) {
+      elements = access.every_channel ? facts.shape[1] : 1;
+      for (const size_t axis : {size_t{0}, size_t{1}})
+        elements *= std::min(access.window.kernel[axis], facts.shape[2 + axis]);
+    }
+    need.Add(base::BytesOf(facts.type, elements));
+  }
+  if (op.in_place.empty())
+    need.Add(
+        base::BytesOf(network.tensors[static_cast<size_t>(op.outputs.front())].type, smallest));
+  return need;
+}
+
+// Returns the needs of a described operator in every subgraph, whatever part of its result is
+// needed: the operands that it reads in full.
+Need SurelyNeededOfDescribed(const graph::Graph& network, const graph::Operator& op) {
+  Need need;
+  need.Add(op.scratch_bytes);
+  std::set<int> whole;
+  for (size_t k = 0; k < op.inputs.size(); ++k) {
+    if (op.accesses[k].kind == graph::ReadPattern::kFull) whole.insert(op.inputs[k]);
+  }
+  for (const int tensor : whole) need.Add(WholeBytes(network.tensors[static_cast<size_t>(tensor)]));
+  return need;
+}
+
+// Finds operators that should run on the host: opaque ones that do not fit. Their tensors are in
+// the tile memory, unless an engine accesses their homes, as the host does.
 Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profile) {
   Found found;
   if (hw_profiles::HostOf(profile) == nullptr) return found;
@@ -203,21 +260,17 @@ Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profi
       [&profile](base::TensorRole role) { return hw_profiles::MayReadAtHome(profile, role); });
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
-    if (!graph::IsBarrier(op) || !op.engine.empty() ||
+    if (op.kind != base::OperatorKind::kOpaque || !op.engine.empty() ||
         encoder::program::RunsOnHost(network, profile, op))
       continue;
-    std::set<int> tensors;
-    for (const auto* some : {&op.inputs, &op.weights, &op.outputs})
-      tensors.insert(some->begin(), some->end());
-    Need need;
-    for (const int tensor : tensors) {
-      const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
-      need.Add(facts.stored_bytes > 0 ? facts.stored_bytes
-                                      : base::BytesOf(facts.type, graph::ElementsOf(facts.shape)));
-    }
-    if (Fits(need, profile)) continue;
+    const bool is_barrier = graph::IsBarrier(op);
+    if (Fits(is_barrier ? NeedOfBarrier(network, op) : NeedOfDescribed(network, profile, op),
+             profile))
+      continue;
     found.which.push_back(static_cast<int>(number));
-    found.is_needed = found.is_needed || !are_direct;
+    found.is_needed =
+        found.is_needed ||
+        (!are_direct && (is_barrier || !Fits(SurelyNeededOfDescribed(network, op), profile)));
   }
   return found;
 }
@@ -279,7 +332,7 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
     rewriting.notes.push_back(
         fmt::format("measured tiles of operators that run in two passes are not used: {}",
                     fmt::join(ids_of(network.operators, measured), ", ")));
-  note("on the host, because all their tensors are needed as a whole and do not fit",
+  note("on the host, because what one tile of them needs does not fit",
        ids_of(network.operators, hosted.which));
   return rewriting;
 }

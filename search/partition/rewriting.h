@@ -27,7 +27,8 @@ struct Rewriting {
 //   needs only a part.
 // - Softmax and normalisations take two passes (graph/rewrites.h).
 // - Pools with one window become global pools, which read slices of the map (`split_k`).
-// - Operators with unknown regions, which need all their tensors as a whole, run on the host.
+// - Opaque operators run on the host: those with unknown regions, which need all their tensors as a
+//   whole, and described ones whose smallest tile does not fit.
 //
 // The host needs no tile memory, so its operators stay. Returns nullopt if no operator is
 // rewritten. Cost: linear in the network.

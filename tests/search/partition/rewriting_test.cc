@@ -137,6 +137,15 @@ TEST(Rewriting, PoolsOverWholeMapsTakeSlices) {
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(WholePool(), large));
 }
 
+Profile SmallMachineForOpaque(problem::Bytes capacity) {
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, capacity);
+  hw_profiles::Throughput any;
+  any.kind = OperatorKind::kOpaque;
+  profile.engines.front().throughputs.push_back(any);
+  profile.engines.push_back(hw_profiles::Host("cpu"));
+  return profile;
+}
+
 // An operator of unknown regions is in the tile memory as a whole.
 TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
   graph::GraphBuilder builder;
@@ -144,13 +153,10 @@ TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
   builder.Add(graph::OfKind(OperatorKind::kOpaque), {}, {x}).value();
   graph::Graph graph = std::move(builder).Build();
   graph.tensors.back().shape = {1, 100};
-  Profile small = SmallMachine(hw_profiles::DmaSteps::kSerialized, 199);
-  hw_profiles::Throughput any;
-  any.kind = OperatorKind::kOpaque;
-  small.engines.front().throughputs.push_back(any);
+  const Profile with_host = SmallMachineForOpaque(199);
+  Profile small = with_host;
+  small.engines.pop_back();
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, small));
-  Profile with_host = small;
-  with_host.engines.push_back(hw_profiles::Host("cpu"));
   const auto rewriting = partition::RewriteWhatDoesNotFit(graph, with_host);
   ASSERT_TRUE(rewriting);
   EXPECT_TRUE(rewriting->is_needed);
@@ -159,6 +165,32 @@ TEST(Rewriting, LeavesOperatorsOfUnknownRegionsToTheHost) {
   Profile large = with_host;
   large.memories[static_cast<size_t>(large.tile_memory)].capacity_bytes = 200;
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, large));
+}
+
+// The profile cuts no axis of these 100 bytes.
+TEST(Rewriting, LeavesDescribedOperatorsToTheHostIfTheirSmallestTileDoesNotFit) {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 100});
+  graph::Operator op = graph::OfKind(OperatorKind::kOpaque);
+  op.macs = 100;
+  op.scratch_bytes = 10;
+  op.accesses = {{.kind = graph::ReadPattern::kFull, .window = {}, .every_channel = false}};
+  builder.Add(std::move(op), {}, {x}).value();
+  graph::Graph graph = std::move(builder).Build();
+  graph.tensors.back().shape = {1, 100};
+  const auto small = partition::RewriteWhatDoesNotFit(graph, SmallMachineForOpaque(109));
+  ASSERT_TRUE(small);
+  EXPECT_TRUE(small->is_needed);
+  EXPECT_EQ(small->network.operators.front().engine, "cpu");
+  // Only a part of the result may be needed.
+  const auto tight = partition::RewriteWhatDoesNotFit(graph, SmallMachineForOpaque(209));
+  ASSERT_TRUE(tight);
+  EXPECT_FALSE(tight->is_needed);
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, SmallMachineForOpaque(210)));
+  graph.operators.front().accesses.front().kind = graph::ReadPattern::kElementwise;
+  const auto aligned = partition::RewriteWhatDoesNotFit(graph, SmallMachineForOpaque(109));
+  ASSERT_TRUE(aligned);
+  EXPECT_FALSE(aligned->is_needed);
 }
 
 // A limit below the least peak of its own plans refutes the network, though in two passes it would
