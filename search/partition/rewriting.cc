@@ -324,13 +324,15 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
   note("pools over whole maps in slices, because these do not fit",
        ids_of(network.operators, pools.which));
-  std::vector<int> measured = ops.which;
+  std::vector<int> measured;
+  std::set_union(ops.which.begin(), ops.which.end(), hosted.which.begin(), hosted.which.end(),
+                 std::back_inserter(measured));
   std::erase_if(measured, [&network](int op) {
     return network.operators[static_cast<size_t>(op)].measured.empty();
   });
   if (!measured.empty())
     rewriting.notes.push_back(
-        fmt::format("measured tiles of operators that run in two passes are not used: {}",
+        fmt::format("measured tiles of operators in another form are not used: {}",
                     fmt::join(ids_of(network.operators, measured), ", ")));
   note("on the host, because what one tile of them needs does not fit",
        ids_of(network.operators, hosted.which));

@@ -314,8 +314,8 @@ class ClaimsTest : public CommandLineTest {
   }
 
   // Alters plan.json in at least `least` ways (a share of them, see Sample), exempt entries not
-  // counted. All plans guard the
-  // embedded network and profile by the same digest; of these, kSome takes one alteration of eight.
+  // counted. All plans guard the embedded network and profile by the same digest; of these, kSome
+  // takes one alteration of eight.
   void Alter(size_t least, Inputs inputs = Inputs::kSome) const {
     Original original{ReadJson("plan.json"), ""};
     const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(original.document.dump(), "");

@@ -8,6 +8,7 @@
 #include "brute_force.h"
 #include "random_problem.h"
 #include "tessera/base/random.h"
+#include "tessera/encoder/sat/plain_formula.h"
 #include "tessera/encoder/sat/sat_prover.h"
 #include "tessera/problem/proof/checker.h"
 
@@ -110,6 +111,60 @@ TEST(SatProver, WritesNoFormulaAfterAStop) {
   for (const int64_t poll : {1, 20, 300, 310}) {
     const base::Stop stop(base::Stop::AtPoll{poll});
     EXPECT_EQ(prover.Prove(problem, 3'300, {.units = 10'000}, stop).reason, "stopped") << poll;
+  }
+}
+
+// Five live together and need 60 of 59 bytes.
+TEST(SatProver, HasAProofOrWasStoppedAtEachPoll) {
+  Problem problem;
+  problem.memories.emplace_back().capacity = 59;
+  for (int i = 0; i < 5; ++i) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = "b" + std::to_string(i);
+    buffer.size = 10 + i;
+    buffer.lifespans = {{0, 1}};
+  }
+  const base::Stop never(base::Stop::AtPoll{1'000'000'000});
+  const Attempt whole = sat::SatProver().Prove(problem, 59, {.units = 100'000}, never);
+  ASSERT_TRUE(whole.proof) << whole.reason;
+  int64_t stopped = 0;
+  for (int64_t k = 1; k <= never.Polls(); k += 1 + k / 20) {
+    const base::Stop stop(base::Stop::AtPoll{k});
+    const Attempt attempt = sat::SatProver().Prove(problem, 59, {.units = 100'000}, stop);
+    if (!attempt.proof) {
+      ++stopped;
+      EXPECT_EQ(attempt.reason, "stopped") << k;
+    } else {
+      EXPECT_EQ(attempt.proof, whole.proof) << k;
+    }
+  }
+  EXPECT_GT(stopped, 5);
+}
+
+// Two buffers with 1 000 offsets each: 999 variables and 998 chains for each buffer.
+TEST(PlainFormula, IsFullBeforeItExceedsItsLimit) {
+  Problem problem;
+  problem.memories.emplace_back().capacity = 1'000;
+  for (const char* const id : {"a", "b"}) {
+    problem::Buffer& buffer = problem.buffers.emplace_back();
+    buffer.id = id;
+    buffer.size = 1;
+    buffer.lifespans = {{0, 1}};
+  }
+  const base::Stop stop;
+  const sat::PlainFormula whole(problem, 1'000, 1'000'000, 1'000'000, stop);
+  EXPECT_FALSE(whole.Full());
+  EXPECT_FALSE(whole.Weakened());
+  ASSERT_GT(whole.Size(), 2 * 998);
+  EXPECT_TRUE(whole.At(0).free);
+  EXPECT_EQ(whole.MeaningOf(1), problem::proof::AtLeast(0, 1));
+  EXPECT_EQ(whole.MeaningOf(999), problem::proof::AtLeast(0, 999));
+  EXPECT_EQ(whole.MeaningOf(-1000), problem::proof::Under(1, 1));
+  EXPECT_EQ(whole.MeaningOf(1999), problem::proof::Below(0, 1));
+  for (const size_t limit : {size_t{500}, size_t{1'900}, size_t{1'998}, whole.Size() - 1}) {
+    const sat::PlainFormula formula(problem, 1'000, 1'000'000, limit, stop);
+    EXPECT_TRUE(formula.Full()) << limit;
+    EXPECT_LE(formula.Size(), limit);
   }
 }
 

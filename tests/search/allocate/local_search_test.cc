@@ -228,6 +228,29 @@ TEST(ConflictModel, IsBuiltWithPollsOfTheStop) {
   }
 }
 
+// 100 buffers live together: 9 900 pairs. A search that was stopped while it listed them continues
+// as one that never stopped.
+TEST(LocalSearch, ListsPairsWithPollsOfTheStop) {
+  std::vector<problem::Buffer> buffers;
+  for (int i = 0; i < 100; ++i)
+    buffers.push_back(MakeBuffer("b" + std::to_string(i), 0, 1, 1 + i % 7));
+  const Problem problem = MakeProblem(buffers, 500);
+  const allocate::ConflictModel model = *allocate::BuildModel(problem, 0, base::Stop());
+  const base::Stop never;
+  engines::local_search::LocalSearch whole(model, 1);
+  ASSERT_TRUE(whole.Confine(500));
+  const int64_t steps = whole.Improve(20, never);
+  for (const int64_t poll : {1, 2, 4}) {
+    engines::local_search::LocalSearch search(model, 1);
+    ASSERT_TRUE(search.Confine(500));
+    const base::Stop stop(base::Stop::AtPoll{poll});
+    EXPECT_EQ(search.Improve(20, stop), 0);
+    EXPECT_EQ(stop.Polls(), poll);
+    EXPECT_EQ(search.Improve(20, never), steps);
+    EXPECT_EQ(search.Offsets(), whole.Offsets());
+  }
+}
+
 TEST(LocalSearch, AStopEndsIt) {
   const Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 5), MakeBuffer("b", 1, 3, 5)}, 9);
   const allocate::ConflictModel model = *allocate::BuildModel(problem, 0, base::Stop());
