@@ -14,6 +14,20 @@
 
 // The definitions of rules: of single offsets, of distances between buffers, and of the banks that
 // buffers touch.
+//
+//     kind                 restrictions on one item
+//     offset m, r          Remainder m, r..r
+//     natural_alignment    Remainder 2^k, 0..0
+//     no_crossing m        Remainder m, 0..m - size
+//     window               Inside
+//     guard                Margins
+//     banks                BankClause: not this bank; one for each bank that is not listed
+//     same_bank, different_bank   the relation of that name
+//     difference           ModularDistance
+//     distance             FixedDistance
+//     xor_distance         FlippedBits
+//     common_delta         CommonDistance
+//     same_bank_group      BankClause; OneBankSet for what concerns both buffers of a pair
 namespace tessera::problem {
 namespace {
 

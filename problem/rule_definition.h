@@ -13,20 +13,6 @@
 // of its items, a buffer or a pair, to restrictions of a few forms. The code that decides or
 // encodes Problems handles only these forms. The validator and the checker of certificates do not
 // use them (rule_check.h).
-//
-//     kind                 restrictions on one item
-//     offset m, r          Remainder m, r..r
-//     natural_alignment    Remainder 2^k, 0..0
-//     no_crossing m        Remainder m, 0..m - size
-//     window               Inside
-//     guard                Margins
-//     banks                BankClause: not this bank; one for each bank that is not listed
-//     same_bank, different_bank   the relation of that name
-//     difference           ModularDistance
-//     distance             FixedDistance
-//     xor_distance         FlippedBits
-//     common_delta         CommonDistance
-//     same_bank_group      BankClause; OneBankSet for what concerns both buffers of a pair
 namespace tessera::problem {
 
 // offset mod modulus lies in [least, most]; no offset does if most < least.
