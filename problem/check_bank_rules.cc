@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "tessera/problem/rule_check.h"
 
@@ -95,6 +97,21 @@ std::string FaultOfGroups(const KnownItem& item) {
   return "";
 }
 
+// A bank of each buffer of the pair, for certain, in one group; nullopt: no such banks.
+std::optional<std::pair<int, int>> BanksOfOneGroup(const KnownItem& item) {
+  if (item.second.touched.empty()) return std::nullopt;
+  const auto among = [](const std::vector<int>& group, const KnownPlace& place) {
+    return std::find_if(group.begin(), group.end(),
+                        [&](int bank) { return place.touched[static_cast<size_t>(bank)]; });
+  };
+  for (const std::vector<int>& group : GroupsOf(item)) {
+    const auto first = among(group, item.first);
+    const auto second = among(group, item.second);
+    if (first != group.end() && second != group.end()) return std::pair(*first, *second);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 extern const RuleCheck kBanksCheck = {
@@ -119,11 +136,21 @@ extern const RuleCheck kDifferentBankCheck = {
     .divisor = Any,
 };
 
-// Rounding an offset down can only leave a bank.
 extern const RuleCheck kSameBankGroupCheck = {
     .can_hold = CanShareAGroup,
     .fault = FaultOfGroups,
-    .divisor = [](const Problem&, const Rule&) { return Bytes{0}; },
+    .divisor = Any,
+};
+
+extern const RuleCheck kDifferentBankGroupCheck = {
+    .can_hold = [](const KnownItem& item) { return !BanksOfOneGroup(item).has_value(); },
+    .fault =
+        [](const KnownItem& item) {
+          const auto [first, second] = BanksOfOneGroup(item).value_or(std::pair(0, 0));
+          return fmt::format("touch {} and {}, which are in one bank group", NameOf(item, first),
+                             NameOf(item, second));
+        },
+    .divisor = Any,
 };
 
 }  // namespace tessera::problem

@@ -28,6 +28,7 @@
 //     xor_distance         FlippedBits
 //     common_delta         CommonDistance
 //     same_bank_group      BankClause; OneBankSet for what concerns both buffers of a pair
+//     different_bank_group BankClause: not both of two banks of one group, one by each buffer
 namespace tessera::problem {
 namespace {
 
@@ -100,8 +101,24 @@ std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
   return restrictions;
 }
 
-// "in one of the bank groups ('bank0', 'bank1') and ('bank2', 'bank3')"
-std::string Words(const Problem& problem, const Rule& rule) {
+// No bank group has banks of both buffers. Cost: a clause for each two banks of one group.
+std::vector<Restriction> InDifferentGroups(const RuleSubject& subject) {
+  std::vector<Restriction> restrictions;
+  if (!subject.item.IsPair()) return restrictions;
+  const std::string_view key = TraitsOf(subject.Wanted().kind).bank_sets;
+  for (const std::vector<int>& group : BankSetsOf(subject.Home(), key)) {
+    for (const int a : group) {
+      for (const int b : group) {
+        restrictions.emplace_back(
+            BankClause{{{subject.item.first, a, false}, {subject.item.second, b, false}}});
+      }
+    }
+  }
+  return restrictions;
+}
+
+// "('bank0', 'bank1') and ('bank2', 'bank3')"
+std::string BankGroups(const Problem& problem, const Rule& rule) {
   const int memory = problem.buffers[static_cast<size_t>(ItemAt(rule, 0).first)].memory;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   const BankSets& sets = BankSetsOf(home, TraitsOf(rule.requirement.kind).bank_sets);
@@ -113,7 +130,7 @@ std::string Words(const Problem& problem, const Rule& rule) {
     for (const int bank : set) names.push_back(NameOfBank(problem, memory, bank));
     groups.push_back(fmt::format("({})", fmt::join(names, ", ")));
   }
-  return fmt::format("in one of the bank groups {}", Enumerate(groups));
+  return Enumerate(groups);
 }
 
 }  // namespace
@@ -311,6 +328,20 @@ extern const RuleDefinition kDifferentBankRule = {
         [](const RuleSubject& subject) { return Between(subject, RelationKind::kDifferentBank); },
 };
 
-extern const RuleDefinition kSameBankGroupRule = {.words = Words, .restrictions = InOneGroup};
+extern const RuleDefinition kSameBankGroupRule = {
+    .words =
+        [](const Problem& problem, const Rule& rule) {
+          return "in one of the bank groups " + BankGroups(problem, rule);
+        },
+    .restrictions = InOneGroup,
+};
+
+extern const RuleDefinition kDifferentBankGroupRule = {
+    .words =
+        [](const Problem& problem, const Rule& rule) {
+          return "in different ones of the bank groups " + BankGroups(problem, rule);
+        },
+    .restrictions = InDifferentGroups,
+};
 
 }  // namespace tessera::problem

@@ -108,6 +108,8 @@ struct RuleTraits {
 //                        free
 //     same_bank_group    one of the memory's bank groups contains all banks that the two buffers
 //                        touch; for a set of buffers this holds for each two of them
+//     different_bank_group  no bank group of the memory has a bank that the first touches and a
+//                        bank that the second touches; for a set this holds for each two of them
 // clang-format off
 #define TESSERA_RULE_KINDS(KIND)                                                                  \
   KIND(Offset, .name = "offset", .fields = kResidueFields)                                        \
@@ -123,6 +125,8 @@ struct RuleTraits {
   KIND(Guard, .name = "guard", .fields = kGuardFields, .guards = true)                            \
   KIND(CommonDelta, .name = "common_delta", .pairwise = true)                                     \
   KIND(SameBankGroup, .name = "same_bank_group", .pairwise = true, .sets = true,                  \
+       .bank_sets = "bank_groups")                                                                \
+  KIND(DifferentBankGroup, .name = "different_bank_group", .pairwise = true, .sets = true,        \
        .bank_sets = "bank_groups")
 // clang-format on
 

@@ -336,8 +336,8 @@ void DrawBanks(Random& random, Profile& profile) {
 problem::Requirement DrawRequirement(Random& random, const Memory& memory) {
   problem::Requirement wanted;
   const bool grouped = !memory.bank_sets.empty();
-  wanted.kind =
-      AnyUpTo(random, grouped ? RequirementKind::kSameBankGroup : RequirementKind::kCommonDelta);
+  wanted.kind = AnyUpTo(
+      random, grouped ? RequirementKind::kDifferentBankGroup : RequirementKind::kCommonDelta);
   if (grouped && random.Chance(0.3)) wanted.kind = RequirementKind::kSameBankGroup;
   switch (wanted.kind) {
     case RequirementKind::kOffset:

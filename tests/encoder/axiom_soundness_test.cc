@@ -132,7 +132,8 @@ bool IsTrue(const Problem& problem, const Allocation& allocation, const ProofLit
 
 constexpr std::array kBankKinds = {
     problem::RequirementKind::kBanks, problem::RequirementKind::kSameBank,
-    problem::RequirementKind::kDifferentBank, problem::RequirementKind::kSameBankGroup};
+    problem::RequirementKind::kDifferentBank, problem::RequirementKind::kSameBankGroup,
+    problem::RequirementKind::kDifferentBankGroup};
 
 // One rule of any kind, about buffers of the first memory.
 problem::Rule DrawRule(base::Random& random, const Problem& problem) {

@@ -27,7 +27,10 @@ class RuleReading {
     for (const int i : rule.buffers) {
       if (IsAbout(rule, i) && !HoldsFor(rule.requirement, static_cast<size_t>(i))) return false;
     }
-    if (rule.requirement.kind == RequirementKind::kSameBankGroup && !HaveOneGroup(rule))
+    if (rule.requirement.kind == RequirementKind::kSameBankGroup && !HaveOneGroup(Selected(rule)))
+      return false;
+    if (rule.requirement.kind == RequirementKind::kDifferentBankGroup &&
+        !HaveOwnGroups(Selected(rule)))
       return false;
     std::set<Bytes> distances;
     for (const auto& [a, b] : rule.pairs) {
@@ -128,12 +131,12 @@ class RuleReading {
   }
 
   // The buffers placed so far that a rule on a set selects.
-  bool HaveOneGroup(const Rule& rule) const {
+  std::vector<size_t> Selected(const Rule& rule) const {
     std::vector<size_t> selected;
     for (const int i : rule.buffers) {
       if (IsAbout(rule, i)) selected.push_back(static_cast<size_t>(i));
     }
-    return HaveOneGroup(selected);
+    return selected;
   }
 
   bool HaveOneGroup(const std::vector<size_t>& selected) const {
@@ -146,6 +149,21 @@ class RuleReading {
       if (inside == touched.size()) return true;
     }
     return false;
+  }
+
+  // Each group has banks of at most one of the buffers.
+  bool HaveOwnGroups(const std::vector<size_t>& selected) const {
+    if (selected.empty()) return true;
+    for (const std::vector<int>& group : HomeOf(selected.front()).bank_sets.at("bank_groups")) {
+      int users = 0;
+      for (const size_t i : selected) {
+        const std::set<size_t> banks = BanksOf(i);
+        users += std::any_of(group.begin(), group.end(),
+                             [&](int bank) { return banks.contains(static_cast<size_t>(bank)); });
+      }
+      if (users > 1) return false;
+    }
+    return true;
   }
 
   bool HoldsFor(const Requirement& wanted, size_t a, size_t b) const {
@@ -166,6 +184,8 @@ class RuleReading {
         return true;
       case RequirementKind::kSameBankGroup:
         return HaveOneGroup({a, b});
+      case RequirementKind::kDifferentBankGroup:
+        return HaveOwnGroups({a, b});
       case RequirementKind::kDistance:
         return x + wanted.distance == y;
       case RequirementKind::kXorDistance:

@@ -272,6 +272,43 @@ TEST_P(RulesOf, SameBankGroupOfOneBuffer) {
   EXPECT_TRUE(Fits(problem));
 }
 
+// Two banks of each of two groups: the pair must not meet in one group, in which it fits.
+TEST_P(RulesOf, DifferentBankGroup) {
+  Problem problem = Together({4, 4, 8}, 16);
+  for (Bytes bank = 0; bank < 4; ++bank)
+    problem.memories[0].banks.push_back({"", {4 * bank, 4 * bank + 4}, {}});
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1}, {2, 3}};
+  problem.buffers[2].offset = 8;
+  EXPECT_TRUE(Fits(problem));
+  AddRule(problem, RequirementKind::kDifferentBankGroup, {}, {{0, 1}});
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 3}, {1, 2}};
+  EXPECT_TRUE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0, 1}};
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{0}};
+  EXPECT_TRUE(Fits(problem));  // bank 1 is in no group
+}
+
+// Three buffers need three groups, also if they never live together.
+TEST_P(RulesOf, DifferentBankGroupOfASet) {
+  Problem problem = InBanks({8, 8, 8});
+  for (size_t i : {0, 1, 2})
+    problem.buffers[i].lifespans = {{static_cast<int>(i), static_cast<int>(i) + 1}};
+  problem.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  AddRule(problem, RequirementKind::kDifferentBankGroup, {0, 1}, {});
+  EXPECT_TRUE(Fits(problem));
+  problem.rules[0].buffers = {0, 1, 2};
+  EXPECT_FALSE(Fits(problem));
+  problem.rules[0].sizes = {2, 8};
+  problem.buffers[2].size = 1;
+  EXPECT_TRUE(Fits(problem));
+  problem.buffers[2].size = 2;
+  EXPECT_FALSE(Fits(problem));
+  problem.memories[0].bank_sets["bank_groups"] = {{1}};
+  EXPECT_TRUE(Fits(problem));  // bank 0 is in no group
+}
+
 // Clauses about rules, with so many banks in groups of two.
 int64_t ClausesOfOneGroup(Bytes banks) {
   Problem problem = Together({1, 1}, banks);

@@ -63,6 +63,7 @@ TEST(ProfileRules, EveryKindIsWrittenAsItWasRead) {
   - {name: overread, select: {operands: [scratch]}, require: {kind: guard, after: 32}}
   - {select: {operands: [input.0, output.0]}, require: {kind: common_delta}}
   - {select: {role: constant}, require: {kind: same_bank_group}}
+  - {select: {operands: [input.0, input.1]}, require: {kind: different_bank_group}}
 )"));
   ASSERT_EQ(profile.rules.size(), problem::kRequirementKinds);
   EXPECT_EQ(profile.memories[0].bank_sets.at("bank_groups"), problem::BankSets({{1}, {0}}));

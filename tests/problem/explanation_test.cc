@@ -111,6 +111,9 @@ TEST(ExplanationTextTest, Rules) {
   EXPECT_EQ(SayRule(banks), "rule 'r': 'a' and 'b' in no bank but 'high'");
   EXPECT_EQ(SayRule(Asking(RequirementKind::kSameBankGroup)),
             "rule 'r': ('a', 'b') and ('b', 'c') in one of the bank groups ('low') and ('high')");
+  EXPECT_EQ(SayRule(Asking(RequirementKind::kDifferentBankGroup)),
+            "rule 'r': ('a', 'b') and ('b', 'c') in different ones of the bank groups ('low') and "
+            "('high')");
   Requirement guard = Asking(RequirementKind::kGuard);
   guard.before = 1;
   guard.after = 2;

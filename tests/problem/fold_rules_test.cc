@@ -87,6 +87,15 @@ TEST(FoldRulesTest, OneGroupIsASetOfBanks) {
   EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
 }
 
+TEST(FoldRulesTest, DifferentGroupsOfOneBufferAskNothing) {
+  Problem problem = WithRule(RequirementKind::kDifferentBankGroup);
+  problem.memories[0].bank_sets["bank_groups"] = {{1}, {0}};
+  EXPECT_EQ(FoldRules(problem, nullptr).rules, problem.rules);
+  problem.rules[0].pairs.clear();
+  problem.rules[0].buffers = {0};
+  EXPECT_TRUE(FoldRules(problem, nullptr).rules.empty());
+}
+
 TEST(FoldRulesTest, OneDeltaForOnePairAsksNothing) {
   Problem problem = WithRule(RequirementKind::kCommonDelta);
   EXPECT_TRUE(FoldRules(problem, nullptr).rules.empty());

@@ -131,6 +131,30 @@ TEST(RuleTest, OneGroupHasAllBanksOfAPair) {
             "no bank group");
 }
 
+TEST(RuleTest, NoGroupHasBanksOfBothBuffersOfAPair) {
+  const Requirement wanted = Wanted(RequirementKind::kDifferentBankGroup);
+  EXPECT_EQ(Faults(wanted, 2, 4, MakeBankGroups), "");
+  EXPECT_EQ(Faults(wanted, 2, 12, MakeBankGroups), "");  // a bank in no group is free for both
+  EXPECT_EQ(Faults(wanted, 12, 12, MakeBankGroups), "");
+  EXPECT_EQ(Faults(wanted, 2, 8, MakeBankGroups),
+            "rule 'test': buffer 'a' at [2, 4) and buffer 'b' at [8, 12) touch 'b0' and 'b2', "
+            "which are in one bank group");
+  EXPECT_EQ(Faults(wanted, 7, 0, MakeBankGroups),
+            "rule 'test': buffer 'a' at [7, 9) and buffer 'b' at [0, 4) touch 'b2' and 'b0', which "
+            "are in one bank group");
+}
+
+TEST(RuleTest, EachBufferOfASetHasItsOwnGroups) {
+  const auto on_a_set = [](Problem& problem) {
+    MakeBankGroups(problem);
+    problem.rules[0].pairs.clear();
+    problem.rules[0].buffers = {0, 1};
+  };
+  const Requirement wanted = Wanted(RequirementKind::kDifferentBankGroup);
+  EXPECT_EQ(Faults(wanted, 6, 12, on_a_set), "");  // one buffer may touch two groups
+  EXPECT_NE(Faults(wanted, 7, 0, on_a_set), "");
+}
+
 TEST(RuleTest, ItemsOfASetAreItsBuffersAndItsPairs) {
   Rule rule;
   rule.requirement.kind = RequirementKind::kSameBankGroup;

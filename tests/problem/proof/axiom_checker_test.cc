@@ -376,6 +376,22 @@ TEST_F(BankAxiomCheckerTest, RulesSpeakOfGroupsOfBanks) {
   ExpectHolds("rule 0 0 : !t1,1");
 }
 
+TEST_F(BankAxiomCheckerTest, RulesKeepBuffersInDifferentGroups) {
+  Rule rule;
+  rule.requirement.kind = RequirementKind::kDifferentBankGroup;
+  rule.pairs = {{0, 1}};
+  problem_.rules = {rule};
+  problem_.memories[0].bank_sets["bank_groups"] = {{0}, {1}};
+  ExpectHolds("rule 0 0 : !t0,1 !t1,1");
+  ExpectRefused("rule 0 0 : !t0,0 !t1,1");
+  ExpectRefused("rule 0 0 : !t0,0 !t0,1");
+  ExpectRefused("rule 0 0 : !t0,1 t1,1");
+  problem_.memories[0].bank_sets["bank_groups"] = {{0, 1}};
+  ExpectHolds("rule 0 0 : !t0,0 !t1,1");
+  problem_.memories[0].bank_sets["bank_groups"] = {{0}};
+  ExpectRefused("rule 0 0 : !t0,1 !t1,1");
+}
+
 TEST_F(BankAxiomCheckerTest, WhatDoesNotExistIsRefused) {
   for (const std::string axiom : {"stack 2 :",
                                   "stack -1 :",
