@@ -32,8 +32,9 @@ namespace {
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+constexpr size_t kMost = 60;  // bytes of a value in a message
+
 std::string Describe(const YamlValue& value) {
-  constexpr size_t kMost = 60;
   switch (value.kind) {
     case YamlKind::kNull:
       return "nothing";
@@ -51,6 +52,12 @@ std::string Describe(const YamlValue& value) {
   return Quoted(value.text.substr(0, cut) + "...");
 }
 
+// A list with its items, for complaints about these.
+std::string DescribeItems(const YamlValue& value) {
+  std::string text = FlowText(value);
+  return text.size() <= kMost ? text : "a list of " + std::to_string(value.items.size());
+}
+
 std::string DescribeNumber(double number) {
   const auto whole = static_cast<int64_t>(number);
   if (static_cast<double>(whole) == number) return std::to_string(whole);
@@ -62,6 +69,8 @@ enum class Upper : uint8_t { kIfNarrow, kAlways };
 
 std::string DescribeRange(int64_t least, int64_t most, Upper upper = Upper::kIfNarrow) {
   if (least == most) return std::to_string(least);
+  if (least <= std::numeric_limits<int>::min() && most >= std::numeric_limits<int>::max())
+    return "an integer";
   std::string text = "an integer from " + std::to_string(least);
   if (most >= kMaxTotal && upper == Upper::kIfNarrow) return text + " up";
   return text + " to " + std::to_string(most);
@@ -142,7 +151,7 @@ Diagnostic YamlNode::Located(std::string message, std::string expected, std::str
   // absent value has the position of the map that lacks it.
   const bool named =
       !Present() || Value()->kind == YamlKind::kMap || Value()->kind == YamlKind::kNull;
-  if (!named && IsScalar()) fault.found = Describe(*Value());
+  if (!named) fault.found = IsList() ? DescribeItems(*Value()) : Describe(*Value());
   const YamlDocument* document = named ? place_->named_in : place_->layers.front().document;
   const YamlPosition position = named ? place_->named_at : place_->layers.front().value->position;
   fault.file = document->file_name;
@@ -198,8 +207,18 @@ YamlNode YamlNode::Child(std::string_view key) const {
   return {reader_, std::move(place)};
 }
 
+// Whether a getter leaves this value alone: after a fault, and where a parent was absent. The
+// complaint of At() about this value, if there is one, states what the getter expects.
+bool YamlNode::IsIgnored(std::string_view expected) const {
+  if (place_ == nullptr) return true;
+  if (!reader_->Failed()) return false;
+  if (reader_->missing_ == place_ && reader_->fault_->expected.empty())
+    reader_->fault_->expected = expected;
+  return true;
+}
+
 YamlNode YamlNode::Maybe(std::string_view key) const {
-  if (place_ == nullptr || reader_->Failed()) return {};
+  if (IsIgnored("a map")) return {};
   if (!IsMap()) {
     ComplainOfValue("wrong kind of value", "a map", "");
     return {};
@@ -209,11 +228,13 @@ YamlNode YamlNode::Maybe(std::string_view key) const {
 
 YamlNode YamlNode::At(std::string_view key) const {
   YamlNode child = Maybe(key);
-  if (child.place_ != nullptr && !child.Present()) {
-    child.Complain("missing key " + Quoted(key) +
-                   (place_->name.empty() ? "" : " in " + Quoted(place_->name)));
-    return {};
-  }
+  if (child.place_ == nullptr || child.Present()) return child;
+  child.Complain("missing key " + Quoted(key) +
+                 (place_->name.empty() ? "" : " in " + Quoted(place_->name)));
+  std::vector<std::string_view> keys;
+  for (const YamlEntry& entry : Value()->entries) keys.emplace_back(entry.key);
+  reader_->fault_->found = keys.empty() ? "an empty map" : "the keys " + Join(keys);
+  reader_->missing_ = child.place_;
   return child;
 }
 
@@ -230,7 +251,7 @@ void YamlNode::OnlyKeys(std::initializer_list<std::string_view> keys) const {
 }
 
 std::vector<YamlNode> YamlNode::Items() const {
-  if (place_ == nullptr || reader_->Failed()) return {};
+  if (IsIgnored("a list")) return {};
   if (!IsList()) {
     ComplainOfValue("wrong kind of value", "a list", "");
     return {};
@@ -250,7 +271,7 @@ std::vector<YamlNode> YamlNode::Items() const {
 }
 
 std::vector<std::pair<std::string, YamlNode>> YamlNode::Entries() const {
-  if (place_ == nullptr || reader_->Failed()) return {};
+  if (IsIgnored("a map")) return {};
   if (!IsMap()) {
     ComplainOfValue("wrong kind of value", "a map", "");
     return {};
@@ -283,7 +304,7 @@ std::vector<std::pair<std::string, std::string>> YamlNode::UserKeys() const {
 // The text of this scalar. Complains if the value is not a scalar, or if it is quoted and `plain`
 // is set.
 std::optional<std::string> YamlNode::Scalar(std::string_view expected, bool plain) const {
-  if (place_ == nullptr || reader_->Failed()) return std::nullopt;
+  if (IsIgnored(expected)) return std::nullopt;
   const YamlValue* value = Value();
   if (value != nullptr && value->kind == YamlKind::kScalar && !(plain && value->quoted))
     return value->text;

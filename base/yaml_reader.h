@@ -73,7 +73,8 @@ class YamlNode {
   void OnlyKeys(std::span<const std::string_view> keys) const;
   void OnlyKeys(std::initializer_list<std::string_view> keys) const;
 
-  YamlNode At(std::string_view key) const;     // complains when missing
+  // Complains when missing, and states what the getter that reads it expects.
+  YamlNode At(std::string_view key) const;
   YamlNode Maybe(std::string_view key) const;  // absent when missing
 
   std::vector<YamlNode> Items() const;  // of a list; complains about other values
@@ -111,6 +112,7 @@ class YamlNode {
   const YamlValue* Value() const;
   std::optional<std::string> Scalar(std::string_view expected, bool plain) const;
   YamlNode Child(std::string_view key) const;
+  bool IsIgnored(std::string_view expected) const;
   void ComplainAt(const YamlDocument* document, YamlPosition position, Diagnostic fault) const;
   void ComplainOfValue(std::string message, std::string expected, std::string hint) const;
 
@@ -132,6 +134,7 @@ class YamlReader {
   friend class YamlNode;
   std::vector<const YamlDocument*> documents_;
   std::optional<Diagnostic> fault_;
+  std::shared_ptr<const YamlNode::Place> missing_;  // the value that the fault lacks
 };
 
 }  // namespace tessera::base

@@ -117,7 +117,7 @@ class FieldReader {
         wanted_(wanted) {}
 
   void operator()(Bytes Requirement::*number) const {
-    if (!value_) return;
+    if (field_.optional && !value_) return;
     const Bytes most = field_.below == nullptr ? kMostBytes : wanted_.*field_.below - 1;
     wanted_.*number = value_.Integer(std::max(field_.least, -kMostBytes), most);
   }

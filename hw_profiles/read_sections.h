@@ -77,7 +77,7 @@ void ReadFields(const base::YamlNode& map, const Fields& fields, Section& sectio
     VisitValue(field, section, [&](auto& value) {
       const bool required = field.presence == Presence::kRequired;
       const base::YamlNode node = required ? map.At(field.key) : map.Maybe(field.key);
-      if (node) ReadValue(node, field.range, value);
+      if (required || node) ReadValue(node, field.range, value);
     });
   }
 }

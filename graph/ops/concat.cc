@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "tessera/base/arithmetic.h"
@@ -58,7 +57,7 @@ constexpr Reading kReadingOfConcat =
 extern const OperatorDefinition kConcat = {
     .arity = {1, kAnyNumber},
     .fields = [](Operator& op, Wanted&, size_t) -> std::vector<Field> {
-      return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()}};
+      return {AxisField(&op.axis)};
     },
     .infer_shape = InferConcat,
     .axis_maps = MapsOfConcat,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <limits>
 
 #include "tessera/graph/ops/axis_map.h"
 #include "tessera/graph/ops/definition.h"
@@ -16,9 +15,7 @@ namespace {
 
 std::vector<Field> FieldsOfCumsum(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
   auto& [exclusive, reverse] = op.MakeOwn<base::CumsumAttributes>();
-  return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()},
-          {"exclusive", &exclusive},
-          {"reverse", &reverse}};
+  return {AxisField(&op.axis), {"exclusive", &exclusive}, {"reverse", &reverse}};
 }
 
 Inferred InferCumsum(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {

@@ -114,6 +114,17 @@ struct Field {
   std::string_view unless = {};  // a required key may be missing if the entry has this one
 };
 
+// The required key `axis`: one axis of the first operand, or several. Shape inference checks the
+// range (CheckAxis), which the reader does not know.
+inline Field AxisField(Field::Place place, Single single = Single::kRefused) {
+  return {.key = "axis",
+          .place = place,
+          .presence = Presence::kRequired,
+          .least = std::numeric_limits<int>::min(),
+          .most = std::numeric_limits<int>::max(),
+          .single = single};
+}
+
 // The keys of a window {kernel, stride, pads, dilation, every_channel} that a described operator
 // reads.
 std::vector<Field> FieldsOf(OperandAccess& access, bool& same_pads);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,10 +14,11 @@ namespace {
 
 // A list of indices, or a single index, which drops the axis.
 std::vector<Field> FieldsOfGather(Operator& op, Wanted& wanted, size_t /*operands*/) {
-  Field indices = {"indices", &op.MakeOwn<GatherAttributes>().indices, Presence::kRequired};
+  Field indices = {"indices", &op.MakeOwn<GatherAttributes>().indices, Presence::kRequired,
+                   -kMostElements};
   indices.single = Single::kOne;
   indices.is_list = &wanted.keep_axes;
-  return {{"axis", &op.axis, Presence::kRequired, 0, std::numeric_limits<int>::max()}, indices};
+  return {AxisField(&op.axis), indices};
 }
 
 Inferred InferGather(Operator& op, const Wanted& wanted, const std::vector<Shape>& inputs) {

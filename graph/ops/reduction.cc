@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <string>
 
 #include "tessera/graph/ops/axis_map.h"
@@ -12,11 +11,7 @@
 namespace tessera::graph::ops {
 namespace {
 
-Field AxesField(Operator& op) {
-  Field field = {"axis", &op.axes, Presence::kRequired, 0, std::numeric_limits<int>::max()};
-  field.single = Single::kOne;
-  return field;
-}
+Field AxesField(Operator& op) { return AxisField(&op.axes, Single::kOne); }
 
 std::vector<Field> NormalizationFields(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
   return {AxesField(op)};

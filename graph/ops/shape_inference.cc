@@ -44,8 +44,12 @@ tl::unexpected<ShapeFault> NotOneForEachAxis(std::string attribute, size_t found
 
 std::optional<ShapeFault> CheckAxis(int axis, const Shape& input) {
   if (axis >= 0 && static_cast<size_t>(axis) < input.size()) return std::nullopt;
+  const auto rank = static_cast<int64_t>(input.size());
   return Fault("axis", "axis " + std::to_string(axis) + " of an input of shape " + ToText(input),
-               "0 to " + std::to_string(static_cast<int64_t>(input.size()) - 1))
+               rank == 0 ? "an input with axes" : "0 to " + std::to_string(rank - 1),
+               axis < 0 && axis + rank >= 0
+                   ? "axes count from the first: write " + std::to_string(axis + rank)
+                   : "")
       .value();
 }
 

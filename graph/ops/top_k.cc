@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
-#include <limits>
 #include <string>
 
 #include "tessera/graph/ops/axis_map.h"
@@ -16,12 +15,13 @@ constexpr std::array<std::string_view, 2> kResults = {"values", "indices"};
 
 std::vector<Field> FieldsOfTopK(Operator& op, Wanted& /*wanted*/, size_t /*operands*/) {
   auto& [k, largest, sorted, result] = op.MakeOwn<base::TopKAttributes>();
-  Field axis = {"axis", &op.axes, Presence::kRequired, 0, std::numeric_limits<int>::max()};
-  axis.single = Single::kOne;
   Field named = {"result", &result};
   named.names = kResults;
-  return {
-      axis, {"k", &k, Presence::kRequired, 1}, {"largest", &largest}, {"sorted", &sorted}, named};
+  return {AxisField(&op.axes, Single::kOne),
+          {"k", &k, Presence::kRequired, 1},
+          {"largest", &largest},
+          {"sorted", &sorted},
+          named};
 }
 
 Inferred InferTopK(Operator& op, const Wanted& /*wanted*/, const std::vector<Shape>& inputs) {

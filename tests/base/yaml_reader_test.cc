@@ -167,9 +167,29 @@ TEST(YamlKeys, UnknownOnesAreComplainedOf) {
 }
 
 TEST(YamlKeys, MissingOnesAreComplainedOfAtTheMapThatLacksThem) {
+  const std::string text = "memories:\n  sram:\n    banks: 3\n    ports: 1\n";
   const auto read = [](const YamlNode& root) { root.At("memories").At("sram").At("capacity"); };
-  EXPECT_FAULT(ReadFault("memories:\n  sram:\n    banks: 3\n", read), 2, 3,
-               "missing key 'capacity' in 'sram'", "", "", "");
+  EXPECT_FAULT(ReadFault(text, read), 2, 3, "missing key 'capacity' in 'sram'", "",
+               "the keys banks, ports", "");
+}
+
+// The getter states what the value should have been. Later ones do not.
+TEST(YamlKeys, MissingOnesAreOfTheKindThatIsRead) {
+  const auto expected = [](const std::function<void(const YamlNode&)>& get) {
+    return ReadFault("{}", [&get](const YamlNode& root) {
+             get(root.At("v"));
+             root.At("w").Boolean();
+           })
+        .expected;
+  };
+  EXPECT_EQ(expected([](const YamlNode& node) { node.Integer(1, 9); }), "an integer from 1 to 9");
+  EXPECT_EQ(expected([](const YamlNode& node) { node.Text(); }), "text");
+  EXPECT_EQ(expected([](const YamlNode& node) { node.Items(); }), "a list");
+  EXPECT_EQ(expected([](const YamlNode& node) { node.At("x").Integer(1, 9); }), "a map");
+  const std::vector<std::string_view> names = {"a", "b"};
+  EXPECT_EQ(expected([&names](const YamlNode& node) { node.OneOf(names); }), "one of a, b");
+  EXPECT_EQ(ReadFault("{}", [](const YamlNode& root) { root.At("v").Text(); }).found,
+            "an empty map");
 }
 
 TEST(YamlKeys, RepeatedOnesAreRefused) {

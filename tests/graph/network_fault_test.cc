@@ -138,7 +138,22 @@ TEST(NetworkFault, GroupsThatDoNotDivide) {
 
 TEST(NetworkFault, MissingAttribute) {
   ExpectFault(Around("  - {id: a, kind: conv, inputs: [x], kernel: 1}\n"),
-              {5, 5, "missing key 'out_channels' in 'item 1 of operators'", ""});
+              {5, 5, "missing key 'out_channels' in 'item 1 of operators'", "an integer from 1"});
+}
+
+TEST(NetworkFault, MissingInputsAndAlternatives) {
+  ExpectFault(Around("  - {id: a, kind: conv, out_channels: 4, kernel: 1}\n"),
+              {5, 5, "missing key 'inputs' in 'item 1 of operators'", "a list"});
+  ExpectFault(Around("  - {id: a, kind: softmax, inputs: [x]}\n"),
+              {5, 5, "missing key 'axis' in 'item 1 of operators'", "an integer|"});
+  ExpectFault(Around("  - {id: a, kind: resize, inputs: [x]}\n"),
+              {5, 5, "missing key 'size'", "size or scales"});
+}
+
+TEST(NetworkFault, AnOperatorIsNoSuggestionForItsOwnInput) {
+  EXPECT_EQ(FaultOf(Around("  - {id: yy, kind: pool, inputs: [yz], kernel: 1}\n")).hint, "");
+  EXPECT_EQ(FaultOf(Around("  - {id: yy, kind: pool, inputs: [xx], kernel: 1}\n")).hint,
+            "did you mean 'x'?");
 }
 
 TEST(NetworkFault, ZeroExtent) {
@@ -212,6 +227,11 @@ TEST(NetworkFault, WrongNumberOfInputs) {
 TEST(NetworkFault, AxisOutsideTheShape) {
   ExpectFault(Around("  - {id: a, kind: softmax, axis: 4, inputs: [x]}\n"),
               {5, 34, "axis 4 of an input of shape [1, 4, 8, 8]", "0 to 3"});
+  ExpectFault(Around("  - {id: a, kind: concat, axis: -1, inputs: [x]}\n"),
+              {5, 33, "axis -1 of an input of shape [1, 4, 8, 8]",
+               "0 to 3|axes count from the first: write 3"});
+  ExpectFault(Around("  - {id: a, kind: gather, axis: 1, indices: -2, inputs: [x]}\n"),
+              {5, 45, "index -2 of an axis of 4", "0 to 3"});
 }
 
 TEST(NetworkFault, UnknownSchema) {

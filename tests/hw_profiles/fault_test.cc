@@ -41,7 +41,10 @@ TEST(ProfileFault, AnotherSchema) {
 }
 
 TEST(ProfileFault, AMissingKey) {
-  ExpectComplaint("clock_hz: 1e9\n", "", {1, 1, "missing key 'clock_hz'", "", "", ""});
+  ExpectComplaint(
+      "clock_hz: 1e9\n", "",
+      {1, 1, "missing key 'clock_hz'", "a number from 1 up",
+       "the keys schema, name, memories, tile_memory, engines, links, roles, tiling", ""});
 }
 
 TEST(ProfileFault, AMisspeltKey) {
@@ -278,7 +281,7 @@ TEST(ProfileFault, NoneInDefaultsThatAreStated) {
 
 TEST(ProfileFault, ALinkWithOneEnd) {
   ExpectComplaint("between: [dram, sram]", "between: [dram]",
-                  {21, 14, "a link has two ends", "a list of two memories", "", ""});
+                  {21, 14, "a link has two ends", "a list of two memories", "[dram]", ""});
 }
 
 TEST(ProfileFault, ALinkFromAMemoryToItself) {
@@ -330,8 +333,8 @@ TEST(ProfileFault, AHomeForStateWithoutALink) {
 TEST(ProfileFault, AListOfNoHomes) {
   ExpectComplaint(
       "  boundary: {home: dram}", "  boundary: {home: []}",
-      {23, 20, "the list of homes is empty", "the name of a memory, or a list of at least one", "",
-       "remove the key to make the tile memory the home"});
+      {23, 20, "the list of homes is empty", "the name of a memory, or a list of at least one",
+       "[]", "remove the key to make the tile memory the home"});
 }
 
 TEST(ProfileFault, AListWithAnUnknownMemory) {

@@ -108,7 +108,7 @@ TEST(ProfileRules, FaultsOfBankGroupsStandWhereTheyAre) {
 TEST(ProfileRules, FaultsStandWhereTheyAreAndNameTheCure) {
   EXPECT_EQ(Complaint("  - {requires: {kind: offset}}\n"),
             "29:6 unknown key 'requires'; one of name, select, require; did you mean 'require'?");
-  EXPECT_EQ(Complaint("  - {name: a}\n"), "29:5 missing key 'require' in 'item 1 of rules'");
+  EXPECT_EQ(Complaint("  - {name: a}\n"), "29:5 missing key 'require' in 'item 1 of rules'; a map");
   EXPECT_EQ(Complaint("  - require: {kind: ofset, multiple: 4}\n").substr(0, 28),
             "29:21 unknown name 'ofset'; ");
   EXPECT_EQ(Complaint("  - require: {kind: offset, multiple: 4, boundary: 8}\n"),

@@ -120,6 +120,9 @@ void ReadFields(const YamlNode& entry, const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     const bool required = field.presence == ops::Presence::kRequired &&
                           (field.unless.empty() || !entry.Maybe(field.unless));
+    if (required && !field.unless.empty() && !entry.Maybe(field.key))
+      entry.Complain("missing key '" + std::string(field.key) + "'",
+                     std::string(field.key) + " or " + std::string(field.unless));
     const YamlNode node = required ? entry.At(field.key) : entry.Maybe(field.key);
     if (required || node) std::visit(ValueReader{node, field}, field.place);
   }

@@ -70,7 +70,7 @@ class NetworkReader {
 
   void Claim(std::map<std::string, Shape>& names, const YamlNode& node, const std::string& id,
              Shape shape) const;
-  std::string NearestTensor(const std::string& name) const;
+  std::string NearestTensor(const std::string& name, const OperatorDraft& of = {}) const;
 
   base::YamlReader& reader_;
   YamlNode root_;
@@ -94,9 +94,13 @@ void NetworkReader::Claim(std::map<std::string, Shape>& names, const YamlNode& n
   names.emplace(id, std::move(shape));
 }
 
-std::string NetworkReader::NearestTensor(const std::string& name) const {
+// Returns a hint at the tensor with the nearest name that the operator does not make itself.
+std::string NetworkReader::NearestTensor(const std::string& name, const OperatorDraft& of) const {
   std::vector<std::string_view> names;
-  for (const auto& [id, shape] : features_) names.push_back(id);
+  for (const auto& [id, shape] : features_) {
+    const auto is_it = [&made = id](const Tensor& tensor) { return tensor.id == made; };
+    if (std::none_of(of.made.begin(), of.made.end(), is_it)) names.push_back(id);
+  }
   return base::DidYouMean(name, names);
 }
 
@@ -156,8 +160,9 @@ void NetworkReader::ReadNames() {
                               "a name of its own");
     }
     const bool opaque = draft.op.kind == base::OperatorKind::kOpaque;
-    if (const YamlNode inputs = opaque ? entry.Maybe("inputs") : entry.At("inputs")) {
-      for (const YamlNode& input : inputs.Items()) draft.operands.push_back(input.Text());
+    if (const YamlNode inputs = entry.Maybe("inputs"); inputs || !opaque) {
+      for (const YamlNode& input : opaque ? inputs.Items() : entry.At("inputs").Items())
+        draft.operands.push_back(input.Text());
     }
     if (opaque) {
       ReadOpaqueOutputs(draft);
@@ -200,7 +205,7 @@ std::vector<int> NetworkReader::DependenciesOf(const OperatorDraft& draft,
                         "name constants under 'weights'");
     } else if (features_.count(name) == 0) {
       items[i].Complain("unknown input " + InQuotes(name),
-                        "a network input or the output of an operator", NearestTensor(name));
+                        "a network input or the output of an operator", NearestTensor(name, draft));
     }
   }
   return makers;
