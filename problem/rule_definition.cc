@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <span>
 #include <utility>
 
 #include "tessera/problem/explanation.h"
@@ -36,6 +36,13 @@ std::vector<Restriction> Between(const RuleSubject& subject, RelationKind kind) 
   return {Relation{kind, subject.item.first, subject.item.second, 0}};
 }
 
+// Forbids a buffer to touch a bank, or two buffers to touch one bank each at once.
+void Forbid(std::span<const BankLiteral> touches, std::vector<Restriction>& restrictions) {
+  BankClause clause;
+  clause.any.assign(touches.begin(), touches.end());
+  restrictions.emplace_back(std::move(clause));
+}
+
 // All banks that a pair of buffers touches lie in one of their memory's bank groups. If each two
 // buffers of a set keep the rule, all banks that the set touches lie in one group too.
 //
@@ -48,7 +55,7 @@ std::vector<Restriction> Between(const RuleSubject& subject, RelationKind kind) 
 //                                            for each pair of neighbours only
 //
 // The items of a set are its buffers and its pairs, so a pair only needs the restrictions that
-// concern both buffers. Cost: linear in the number of banks.
+// concern both buffers. There are as many restrictions as banks. Cost: banks times banks.
 
 // The group of each bank; -1: none.
 std::vector<int> GroupsOf(const Memory& memory) {
@@ -60,34 +67,29 @@ std::vector<int> GroupsOf(const Memory& memory) {
   return groups;
 }
 
-// Banks that are in a group, by address.
-std::vector<int> GroupedBanks(const Memory& memory, const std::vector<int>& groups) {
-  std::vector<int> banks(memory.banks.size());
-  std::iota(banks.begin(), banks.end(), 0);
-  std::erase_if(banks, [&](int bank) { return groups[static_cast<size_t>(bank)] < 0; });
-  std::sort(banks.begin(), banks.end(), [&](int a, int b) {
-    return memory.banks[static_cast<size_t>(a)].range.begin <
-           memory.banks[static_cast<size_t>(b)].range.begin;
-  });
-  return banks;
+// Returns the first grouped bank that begins behind this one; -1: none.
+int NextGrouped(const Memory& memory, const std::vector<int>& groups, int bank) {
+  const auto begin = [&memory](int each) {
+    return memory.banks[static_cast<size_t>(each)].range.begin;
+  };
+  int next = -1;
+  for (int other = 0; other < static_cast<int>(groups.size()); ++other) {
+    if (groups[static_cast<size_t>(other)] < 0 || begin(other) <= begin(bank)) continue;
+    if (next < 0 || begin(other) < begin(next)) next = other;
+  }
+  return next;
 }
 
 std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
   const std::vector<int> groups = GroupsOf(subject.Home());
-  const std::vector<int> banks = GroupedBanks(subject.Home(), groups);
-  const auto differ = [&](int a, int b) {
-    return groups[static_cast<size_t>(a)] != groups[static_cast<size_t>(b)];
-  };
   std::vector<Restriction> restrictions;
   const auto restrict_buffer = [&](int buffer) {
     for (int bank = 0; bank < static_cast<int>(groups.size()); ++bank) {
-      if (groups[static_cast<size_t>(bank)] < 0)
-        restrictions.emplace_back(BankClause{{{buffer, bank, false}}});
-    }
-    for (size_t k = 1; k < banks.size(); ++k) {
-      if (differ(banks[k - 1], banks[k]))
-        restrictions.emplace_back(
-            BankClause{{{buffer, banks[k - 1], false}, {buffer, banks[k], false}}});
+      const int group = groups[static_cast<size_t>(bank)];
+      if (group < 0) Forbid(std::array{BankLiteral{buffer, bank}}, restrictions);
+      const int next = group < 0 ? -1 : NextGrouped(subject.Home(), groups, bank);
+      if (next >= 0 && groups[static_cast<size_t>(next)] != group)
+        Forbid(std::array{BankLiteral{buffer, bank}, BankLiteral{buffer, next}}, restrictions);
     }
   };
   const bool pair = subject.item.IsPair();
@@ -101,17 +103,16 @@ std::vector<Restriction> InOneGroup(const RuleSubject& subject) {
   return restrictions;
 }
 
-// No bank group has banks of both buffers. Cost: a clause for each two banks of one group.
+// No bank group has banks of both buffers. There is a clause for each two banks of one group.
 std::vector<Restriction> InDifferentGroups(const RuleSubject& subject) {
   std::vector<Restriction> restrictions;
   if (!subject.item.IsPair()) return restrictions;
   const std::string_view key = TraitsOf(subject.Wanted().kind).bank_sets;
   for (const std::vector<int>& group : BankSetsOf(subject.Home(), key)) {
     for (const int a : group) {
-      for (const int b : group) {
-        restrictions.emplace_back(
-            BankClause{{{subject.item.first, a, false}, {subject.item.second, b, false}}});
-      }
+      for (const int b : group)
+        Forbid(std::array{BankLiteral{subject.item.first, a}, BankLiteral{subject.item.second, b}},
+               restrictions);
     }
   }
   return restrictions;
@@ -310,7 +311,7 @@ extern const RuleDefinition kBanksRule = {
           std::vector<Restriction> restrictions;
           for (int bank = 0; bank < static_cast<int>(subject.Home().banks.size()); ++bank) {
             if (std::binary_search(listed.begin(), listed.end(), bank)) continue;
-            restrictions.emplace_back(BankClause{{{subject.item.first, bank, false}}});
+            Forbid(std::array{BankLiteral{subject.item.first, bank}}, restrictions);
           }
           return restrictions;
         },

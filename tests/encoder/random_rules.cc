@@ -34,6 +34,8 @@ class RuleDraw {
   std::optional<Rule> Draw() {
     Rule rule;
     rule.requirement.kind = static_cast<RequirementKind>(Pick(0, problem::kRequirementKinds - 1));
+    if (!Home().bank_sets.empty() && random_.Chance(0.1))
+      rule.requirement.kind = RequirementKind::kDifferentBankGroup;
     rule.name = std::string(NameOf(rule.requirement.kind));
     DrawParameters(rule.requirement);
     if (rule.requirement.kind == RequirementKind::kBanks && rule.requirement.banks.empty())

@@ -432,7 +432,7 @@ class MinimalReasons : public testing::Test {
 TEST_F(MinimalReasons, OfEveryExplanationCollideAndAreNeeded) {
   base::Random random(3);
   Paths paths;
-  constexpr int kWanted = 720;
+  constexpr int kWanted = 960;
   const int wanted = DrawsOf(kWanted);
   int explained = 0;
   for (int drawn = 0; explained < wanted && drawn < 20 * wanted && !HasFailure(); ++drawn) {
