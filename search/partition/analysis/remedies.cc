@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -324,13 +323,12 @@ class RemedySearch {
       if (exceeded > (is_exceeded(limit) ? 1 : 0)) continue;
       Trial trial = trials_.Unchanged(RemedyKind::kLimit, "", "", "");
       trial.objective.limits.erase(limit.metric);
-      trial.objective.weights = {{limit.metric, 1.0}};
-      if (const std::optional<plan::Plan> plan = trials_.FindGoodPlan(trial))
+      if (const std::optional<plan::Plan> plan = trials_.FindLeastPlan(trial, limit.metric))
         return Add(WithLimits({limit.metric}, plan->totals), Evidence::kPlan);
     }
     Trial free = trials_.Unchanged(RemedyKind::kLimit, "", "", "");
     free.objective.limits.clear();
-    if (const std::optional<plan::Plan> plan = trials_.FindPlan(free))
+    if (const std::optional<plan::Plan> plan = trials_.FindGoodPlan(free))
       return Add(WithLimits(BrokenBy(*plan), plan->totals), Evidence::kPlan);
     if (exceeded > 0) Add(WithBounds(), Evidence::kBound);
   }
@@ -360,23 +358,6 @@ class RemedySearch {
       raised.push_back(limit.metric);
     }
     return LimitRemedy(raised, limits);
-  }
-
-  // Returns the text of a number that is not less; metrics that are counts are whole numbers.
-  static std::string RoundedUp(const std::string& metric, double value) {
-    const bool counts =
-        std::holds_alternative<int64_t plan::Metrics::*>(plan::FindMetric(metric)->value) &&
-        plan::FindMetric(metric)->joining != plan::Joining::kRatio;
-    if (counts || value >= 1e6) return fmt::format("{:.0f}", std::ceil(value));
-    return fmt::format("{:.8g}", value * (1 + 1e-7));
-  }
-
-  static Remedy LimitRemedy(const std::vector<std::string>& raised,
-                            const std::map<std::string, double>& limits) {
-    std::string all;
-    for (const auto& [metric, most] : limits)
-      all += fmt::format("{}{}={}", all.empty() ? "" : ",", metric, RoundedUp(metric, most));
-    return {RemedyKind::kLimit, "--limit " + all, fmt::format("{}", fmt::join(raised, ",")), all};
   }
 
   const graph::Graph& graph_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,6 +104,11 @@ class Trials {
   // small effort.
   std::optional<plan::Plan> FindGoodPlan(const Trial& trial);
 
+  // Returns such a plan with as little of the metric as the search finds. A ratio over time falls
+  // as a plan gets slower, so it is minimised among plans that are not slower than the good plan of
+  // the trial.
+  std::optional<plan::Plan> FindLeastPlan(Trial trial, const std::string& metric);
+
   // Returns a plan of subgraphs of any length, which the search finds with a small effort.
   std::optional<plan::Plan> FindLongerPlan(const Trial& trial);
 
@@ -127,6 +133,11 @@ class Trials {
   int tried_ = 0;
   int plans_ = 0;
 };
+
+// Returns the remedy that sets the limits to these values, of which those of `raised` are rounded
+// up.
+Remedy LimitRemedy(const std::vector<std::string>& raised,
+                   const std::map<std::string, double>& limits);
 
 // The following functions return trials with one entry of the profile changed.
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,7 +30,27 @@ Bytes RoomUnder(const Trial& trial) {
   return limits ? static_cast<Bytes>(limit->second) : capacity;
 }
 
+// Returns the text of a number that is not less; metrics that are counts are whole numbers.
+std::string RoundedUp(const std::string& metric, double value) {
+  const bool counts =
+      std::holds_alternative<int64_t plan::Metrics::*>(plan::FindMetric(metric)->value) &&
+      plan::FindMetric(metric)->joining != plan::Joining::kRatio;
+  if (counts || value >= 1e6) return fmt::format("{:.0f}", std::ceil(value));
+  return fmt::format("{:.8g}", value * (1 + 1e-7));
+}
+
 }  // namespace
+
+Remedy LimitRemedy(const std::vector<std::string>& raised,
+                   const std::map<std::string, double>& limits) {
+  std::string all;
+  for (const auto& [metric, most] : limits) {
+    const bool rises = std::find(raised.begin(), raised.end(), metric) != raised.end();
+    all += fmt::format("{}{}={}", all.empty() ? "" : ",", metric,
+                       rises ? RoundedUp(metric, most) : fmt::format("{}", most));
+  }
+  return {RemedyKind::kLimit, "--limit " + all, fmt::format("{}", fmt::join(raised, ",")), all};
+}
 
 std::string_view NameOf(RemedyKind kind) {
   static constexpr std::array<std::string_view, 8> kNames = {
@@ -133,6 +155,22 @@ std::optional<plan::Plan> Trials::FindGoodPlan(const Trial& trial) {
   std::optional<plan::Plan> longer = FindLongerPlan(trial);
   const bool better = longer && (!plan || longer->score < plan->score);
   return better ? std::move(longer) : std::move(plan);
+}
+
+std::optional<plan::Plan> Trials::FindLeastPlan(Trial trial, const std::string& metric) {
+  const auto weighs_metric = [&] { trial.objective.weights = {{metric, 1.0}}; };
+  if (plan::FindMetric(metric)->joining != plan::Joining::kRatio) {
+    weighs_metric();
+    return FindGoodPlan(trial);
+  }
+  std::optional<plan::Plan> plan = FindGoodPlan(trial);
+  if (!plan) return std::nullopt;
+  weighs_metric();
+  trial.objective.limits.emplace("latency", plan::ValueOf(plan->totals, "latency"));
+  std::optional<plan::Plan> least = FindLongerPlan(trial);
+  const bool is_less =
+      least && plan::ValueOf(least->totals, metric) < plan::ValueOf(plan->totals, metric);
+  return is_less ? std::move(least) : std::move(plan);
 }
 
 namespace {

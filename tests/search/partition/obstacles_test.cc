@@ -389,6 +389,25 @@ TEST(Obstacles, LimitsAreNamedWithTheirBoundsAndTheValuesThatWouldDo) {
   }
 }
 
+// Power alone falls with every idle cycle. The remedy is the power of a plan that is not slower
+// than one of single operators.
+TEST(Obstacles, ALimitOnPowerRisesToThatOfAGoodPlan) {
+  const Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("latency"));
+  options.max_operators = 1;
+  const auto single = partition::SearchPartition(Chain(3), profile, options);
+  ASSERT_TRUE(single && single->plan);
+  options = KeepingNothing({.weights = {{"latency", 1}}, .limits = {{"power", 1e-6}}});
+  const Refused refused = Ask(Chain(3), profile, options);
+  const partition::analysis::Remedy* remedy =
+      Find(refused, partition::analysis::RemedyKind::kLimit);
+  ASSERT_NE(remedy, nullptr);
+  EXPECT_EQ(remedy->subject, "power");
+  options.objective.limits = LimitsOf(remedy->value);
+  EXPECT_LT(options.objective.limits.at("power"), plan::ValueOf(single->plan->totals, "power"));
+  EXPECT_TRUE(HasPlan(Chain(3), profile, options)) << remedy->value;
+}
+
 TEST(Obstacles, AKindWithoutAnEngineIsNamed) {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].throughputs.pop_back();
