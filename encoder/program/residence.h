@@ -45,9 +45,9 @@ struct KCut {
 };
 
 // Returns the only operator of the interval as a sum over at least two slices of this K extent, or
-// nullopt. The operator must be a convolution with one group, a matmul or a reduction, with a
-// larger K extent. 0 stands for the operator's step (docs/program.md 7.1.5); other values are
-// multiples of it.
+// nullopt. The operator must be a convolution with one group (transposed or not), a matmul or a
+// reduction, with a larger K extent. 0 stands for the operator's step (docs/program.md 7.1.5);
+// other values are multiples of it.
 std::optional<KCut> FindKCut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                              graph::Interval interval, int64_t k_extent = 0);
 

@@ -68,10 +68,7 @@ extern const OperatorDefinition kConv = {
         [](const Operator& op, const Shape& input) {
           return Ratio{TapsOf(op) * (input[1] / op.groups), 1};
         },
-    .sum_axis = [](const Operator& op, size_t operand, size_t rank) -> std::optional<size_t> {
-      if (op.groups != 1 || operand != 0 || rank != 4) return std::nullopt;
-      return 1;
-    },
+    .sum_axis = SumAxisOfChannels,
     .filter_axes = AxesOfFilters,
 };
 

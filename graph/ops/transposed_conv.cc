@@ -117,6 +117,7 @@ extern const OperatorDefinition kTransposedConv = {
     .axis_maps = MapsOfTransposedConv,
     .reading = kReadingOfTransposedConv,
     .products = ProductsOfTransposedConv,
+    .sum_axis = SumAxisOfChannels,
     .filter_axes = AxesOfFilters,
 };
 

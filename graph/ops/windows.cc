@@ -104,6 +104,11 @@ std::optional<FilterAxes> AxesOfFilters(const Operator& op, size_t rank, size_t 
   return FilterAxes{0, 1, SumAxisOf(op, 0, 4)};
 }
 
+std::optional<size_t> SumAxisOfChannels(const Operator& op, size_t operand, size_t rank) {
+  if (op.groups != 1 || operand != 0 || rank != 4) return std::nullopt;
+  return 1;
+}
+
 AxisMap GroupedAxis(const OperandView& view, int64_t groups) {
   const int64_t channels = view.Input()[1];
   if (groups == 1) return WholeAxis(channels);

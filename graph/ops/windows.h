@@ -63,6 +63,9 @@ std::optional<Shape> FilterShape(const Operator& op, const std::vector<Shape>& i
                                  const Shape& output);
 std::optional<FilterAxes> AxesOfFilters(const Operator& op, size_t rank, size_t output_rank);
 
+// The channels of the operand, if each output adds up all of them: if there is one group.
+std::optional<size_t> SumAxisOfChannels(const Operator& op, size_t operand, size_t rank);
+
 // The map of channels if the channels of input and output are divided into that many groups.
 AxisMap GroupedAxis(const OperandView& view, int64_t groups);
 

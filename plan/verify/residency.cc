@@ -46,10 +46,23 @@ std::vector<int> OrderOf(const std::vector<int>& permutation, size_t rank) {
   return order;
 }
 
+namespace {
+
+bool IsReduction(const graph::Operator& op) {
+  return op.kind == OperatorKind::kGlobalPool || op.kind == OperatorKind::kReduce;
+}
+
+bool AddsUpAllChannels(const graph::Operator& op) {
+  return (op.kind == OperatorKind::kConv || op.kind == OperatorKind::kTransposedConv) &&
+         op.groups == 1;
+}
+
+}  // namespace
+
 std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Operator& op,
                                    size_t position) {
   const size_t rank = ShapeOf(network, op.inputs[position]).size();
-  if (op.kind == OperatorKind::kConv && op.groups == 1 && position == 0) return 1;
+  if (AddsUpAllChannels(op) && position == 0) return 1;
   if (op.kind == OperatorKind::kGlobalPool) return rank - 2;
   if (op.kind == OperatorKind::kReduce)
     return static_cast<size_t>(*std::min_element(op.axes.begin(), op.axes.end()));
@@ -63,7 +76,7 @@ std::optional<size_t> KAxisOfInput(const graph::Graph& network, const graph::Ope
 std::optional<size_t> KAxisOfFilters(const graph::Graph& network, const graph::Operator& op) {
   if (!FilterAxesOf(network, op, 0)) return std::nullopt;
   const size_t rank = ShapeOf(network, op.weights.front()).size();
-  if (op.kind == OperatorKind::kConv && op.groups == 1 && rank == 4) return 1;
+  if (AddsUpAllChannels(op) && rank == 4) return 1;
   if (op.kind == OperatorKind::kMatmul && rank == 2) return 0;
   return std::nullopt;
 }
@@ -77,14 +90,6 @@ int64_t KSlices::Count() const { return base::CeilDiv(k_extent, granularity); }
 Range KSlices::SliceAt(int64_t slice) const {
   return {std::min(slice * granularity, k_extent), std::min((slice + 1) * granularity, k_extent)};
 }
-
-namespace {
-
-bool IsReduction(const graph::Operator& op) {
-  return op.kind == OperatorKind::kGlobalPool || op.kind == OperatorKind::kReduce;
-}
-
-}  // namespace
 
 int64_t KStepOf(const Plan& plan, const Subgraph& subgraph) {
   constexpr int64_t kMostSlices = 128;
@@ -151,10 +156,7 @@ std::string SplitKFault(const Plan& plan, const Subgraph& subgraph) {
   if (subgraph.halo != hw_profiles::HaloStorage::kRecompute)
     return "is held as split_k and keeps rows";
   if (!FindKSlices(plan, subgraph))
-    return fmt::format(
-        "is held as split_k, but is no convolution of one group, matmul or reduction deeper than "
-        "{}",
-        slice);
+    return fmt::format("is held as split_k, but adds up nothing along a K greater than {}", slice);
   return "";
 }
 

@@ -48,7 +48,8 @@ int AddOperand(Random& random, Graph& graph, const std::string& id, const Shape&
 void AddConv(Random& random, Graph& graph, DataType type) {
   Operator op;
   op.id = "conv";
-  op.kind = OperatorKind::kConv;
+  const bool transposed = random.Chance(0.3);
+  op.kind = transposed ? OperatorKind::kTransposedConv : OperatorKind::kConv;
   Shape in = {random.Uniform(1, 2), random.Uniform(2, 9), random.Uniform(2, 6),
               random.Uniform(2, 5)};
   Shape out = {in[0], random.Uniform(1, 6), 0, 0};
@@ -58,9 +59,10 @@ void AddConv(Random& random, Graph& graph, DataType type) {
     op.window.stride[axis] = random.Uniform(1, 2);
     op.window.pad_low[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
     op.window.pad_high[axis] = random.Uniform(0, op.window.kernel[axis] - 1);
-    const int64_t room =
-        in[axis + 2] + op.window.pad_low[axis] + op.window.pad_high[axis] - op.window.kernel[axis];
-    out[axis + 2] = room / op.window.stride[axis] + 1;
+    const int64_t pads = op.window.pad_low[axis] + op.window.pad_high[axis];
+    out[axis + 2] =
+        transposed ? (in[axis + 2] - 1) * op.window.stride[axis] + op.window.kernel[axis] - pads
+                   : (in[axis + 2] + pads - op.window.kernel[axis]) / op.window.stride[axis] + 1;
     filters[axis + 2] = op.window.kernel[axis];
   }
   op.inputs = {AddOperand(random, graph, "x", in, type)};

@@ -123,7 +123,7 @@ TEST(ShippedProfiles, EthosU65HasTwiceTheMacsInTwoCores) {
 // Others cannot: their kernels round sums, or no bank is read and written in one step.
 TEST(ShippedProfiles, SplitAlongKWhereSumsCanStay) {
   const std::map<std::string, int64_t> granularities = {
-      {"edge_npu_1mib", 64}, {"edge_npu_64kib", 64}, {"ethos_u55_128", 16}, {"ethos_u55_256", 16},
+      {"edge_npu_1mib", 64}, {"edge_npu_64kib", 32}, {"ethos_u55_128", 16}, {"ethos_u55_256", 16},
       {"ethos_u65_256", 16}, {"ethos_u65_512", 16},  {"ethos_u85_256", 16}, {"tpu_like", 128}};
   for (const auto& [name, granularity] : granularities) {
     const Profile profile = Shipped(name);
