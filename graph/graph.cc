@@ -145,7 +145,7 @@ std::vector<int> TensorsByMaker(const Graph& graph) {
 
 Graph Renumbered(const Graph& graph, std::span<const int> tensors) {
   Graph renumbered{graph.name, {}, graph.operators, graph.annotations};
-  std::vector<int> number_of(tensors.size());
+  std::vector<int> number_of(graph.tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     number_of[static_cast<size_t>(tensors[i])] = static_cast<int>(i);
     renumbered.tensors.push_back(graph.tensors[static_cast<size_t>(tensors[i])]);

@@ -129,6 +129,7 @@ Graph Reordered(const Graph& graph, std::span<const int> order);
 std::vector<int> TensorsByMaker(const Graph& graph);
 
 // Returns the same network with its tensors in another order: tensor tensors[i] gets the number i.
+// Tensors that no operator uses may be left out.
 Graph Renumbered(const Graph& graph, std::span<const int> tensors);
 
 }  // namespace tessera::graph

@@ -151,7 +151,7 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
                                           const SearchFunction& search) {
   if (options.objective.limits.empty()) return false;
   answer::PartitionOptions free = options;
-  free.objective.limits.clear();
+  free.objective = {.weights = {{"latency", 1}}, .limits = {}};
   for (const std::optional<int64_t> most_work : {std::optional<int64_t>(1), options.most_work}) {
     free.most_work = most_work;
     const base::Expected<answer::PartitionResult> found = search(network, free);
@@ -161,8 +161,62 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   return false;
 }
 
-// If the network has no plan, searches for one of the rewritten network, unless constraints refer
-// to its operators. The network is refused only if the rewritten one is refused too.
+// Searches for plans of networks in which more and more operators are in parts, as long as single
+// operators are the obstacle. Returns the first plan; no plan if a network has none for another
+// reason, or if no operator is left that could go in parts.
+base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
+    const graph::Graph& network, const hw_profiles::Profile& profile,
+    const answer::PartitionOptions& options, const SearchFunction& search,
+    const answer::PartitionResult& refused) {
+  std::vector<std::string> operators;
+  std::optional<placement::Obstacle> obstacle = refused.obstacle;
+  graph::Graph current = network;
+  while (obstacle && !IsStopped(options)) {
+    std::optional<NetworkInParts> parts = RewriteInParts(current, profile, options, *obstacle);
+    if (!parts) break;
+    operators.insert(operators.end(), parts->operators.begin(), parts->operators.end());
+    base::Expected<answer::PartitionResult> result = search(parts->network, options);
+    if (!result) return base::Unexpected(result.error());
+    if (result->plan) {
+      result->plan->notes.push_back(NoteOnParts(profile, operators));
+      return *std::move(result);
+    }
+    obstacle = std::move(result->obstacle);
+    current = std::move(parts->network);
+  }
+  return std::nullopt;
+}
+
+// Searches for a plan of the rewritten network, if there is one, and then for one of a network with
+// operators in parts. `given` is the refusal of the network without a rewriting. Returns the plan,
+// or the refusal of the rewritten network.
+base::Expected<std::optional<answer::PartitionResult>> SearchRewritten(
+    const graph::Graph& network, const hw_profiles::Profile& profile,
+    const answer::PartitionOptions& options, const SearchFunction& search,
+    const std::optional<Rewriting>& rewriting, const answer::PartitionResult* given) {
+  const graph::Graph& current = rewriting ? rewriting->network : network;
+  std::optional<answer::PartitionResult> other;
+  if (rewriting) {
+    base::Expected<answer::PartitionResult> found = search(current, options);
+    if (!found) return base::Unexpected(found.error());
+    other = *std::move(found);
+  }
+  if (!other || !other->plan) {
+    base::Expected<std::optional<answer::PartitionResult>> in_parts =
+        SearchInParts(current, profile, options, search, other ? *other : *given);
+    if (!in_parts) return in_parts;
+    if (*in_parts) other = *std::move(in_parts);
+  }
+  if (other && other->plan && rewriting) {
+    std::vector<std::string>& notes = other->plan->notes;
+    notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
+  }
+  return other;
+}
+
+// If the network has no plan, searches for one of a network that computes the same, unless
+// constraints refer to its operators. The network is refused only if the rewritten one is refused
+// too.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
@@ -174,25 +228,27 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
     given = search(network, options);
     if (!*given || (*given)->plan) return *std::move(given);
   }
-  bool rewrites = rewriting && !(given && IsStopped(options));
+  const bool is_blocked = given && (*given)->obstacle && !(*given)->obstacle->blocked.empty();
+  bool rewrites =
+      options.constraints.empty() && (rewriting || is_blocked) && !(given && IsStopped(options));
   if (rewrites && given) {
     const base::Expected<bool> has_plan = HasPlanWithoutLimits(network, options, search);
     if (!has_plan) return base::Unexpected(has_plan.error());
     rewrites = !*has_plan && !IsStopped(options);
   }
   if (rewrites) {
-    base::Expected<answer::PartitionResult> other = search(rewriting->network, options);
-    if (!other) return other;
-    if (other->plan) {
-      std::vector<std::string>& notes = other->plan->notes;
-      notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
-      return other;
-    }
-    Judge(rewriting->network, profile, options, *other);
-    if (other->status != problem::Status::kInfeasible) {
-      // An obstacle refers to the given operators.
-      if (rewriting->network.operators.size() != network.operators.size()) other->obstacle.reset();
-      return other;
+    base::Expected<std::optional<answer::PartitionResult>> other =
+        SearchRewritten(network, profile, options, search, rewriting, given ? &**given : nullptr);
+    if (!other) return base::Unexpected(other.error());
+    if (*other && (*other)->plan) return **std::move(other);
+    if (*other) {
+      Judge(rewriting->network, profile, options, **other);
+      if ((*other)->status != problem::Status::kInfeasible) {
+        // An obstacle refers to the given operators.
+        if (rewriting->network.operators.size() != network.operators.size())
+          (*other)->obstacle.reset();
+        return **std::move(other);
+      }
     }
   }
   if (!given) given = search(network, options);

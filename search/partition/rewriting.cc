@@ -18,107 +18,86 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/layout.h"
+#include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
+#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/rewrites.h"
-#include "tessera/search/tiling/tile_driver.h"
+#include "tessera/search/partition/least_need.h"
+#include "tessera/search/partition/placement/obstacles.h"
 
 namespace tessera::search::partition {
 namespace {
-
-// Returns a network that consists of the operator.
-graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
-  graph::Graph alone;
-  graph::Operator only = op;
-  for (auto* tensors : {&only.inputs, &only.weights, &only.outputs}) {
-    for (int& tensor : *tensors) {
-      const graph::Tensor& facts = network.tensors[static_cast<size_t>(tensor)];
-      tensor = static_cast<int>(alone.tensors.size());
-      graph::Tensor& copy = alone.tensors.emplace_back();
-      copy.id = facts.id;
-      copy.shape = facts.shape;
-      copy.type = facts.type;
-      copy.constant = facts.constant;
-      copy.network_input = tensors == &only.inputs;
-      copy.network_output = tensors == &only.outputs;
-    }
-  }
-  alone.operators.push_back(std::move(only));
-  return alone;
-}
-
-// The least bytes of the tile memory that an operator needs.
-struct Need {
-  problem::Bytes bytes = 0;
-  problem::Bytes longest = 0;  // of one buffer
-
-  void Add(problem::Bytes buffer) {
-    base::Accumulate(bytes, buffer);
-    longest = std::max(longest, buffer);
-  }
-};
-
-// Returns the elements of the operator's result in the smallest tile that the profile's axes allow.
-int64_t SmallestTile(const graph::Graph& network, const hw_profiles::Profile& profile,
-                     const graph::Operator& op) {
-  int64_t elements = 1;
-  for (const auto& extents : tiling::GridOf(Alone(network, op), profile, {0, 0}).extents)
-    elements = base::SaturatingMul(elements, *std::min_element(extents.begin(), extents.end()));
-  return elements;
-}
-
-// Returns the needs of the first operand and the result in the smallest tile.
-Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
-            const graph::Operator& op) {
-  const int64_t elements = SmallestTile(network, profile, op);
-  Need need;
-  for (const int tensor : {op.inputs.front(), op.outputs.front()})
-    need.Add(base::BytesOf(network.tensors[static_cast<size_t>(tensor)].type, elements));
-  return need;
-}
-
-const hw_profiles::Memory& TileMemory(const hw_profiles::Profile& profile) {
-  return profile.memories[static_cast<size_t>(profile.tile_memory)];
-}
-
-bool Fits(const Need& need, const hw_profiles::Profile& profile) {
-  const hw_profiles::Memory& memory = TileMemory(profile);
-  return need.bytes <= memory.capacity_bytes &&
-         need.longest <= encoder::program::LongestBuffer(memory);
-}
-
-// Returns the needs of the operator in every subgraph, whatever part of its result is needed: the
-// axes that it reduces are whole.
-Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
-                  const graph::Operator& op, std::span<const int> axes) {
-  Need need;
-  for (const base::TensorRole role :
-       {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary, base::TensorRole::kState}) {
-    if (hw_profiles::MayReadAtHome(profile, role)) return need;
-  }
-  const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
-  int64_t elements = 1;
-  for (const int axis : axes)
-    elements = base::SaturatingMul(elements, operand.shape[static_cast<size_t>(axis)]);
-  need.Add(base::BytesOf(operand.type, elements));
-  return need;
-}
 
 struct Found {
   std::vector<int> which;  // operators or tensors, ascending
   bool is_needed = false;  // as in Rewriting
 };
 
+// Whether the profile lets an operator take its operands in slices.
+bool HasSlices(const hw_profiles::Profile& profile) {
+  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
+  return std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kSplitK) > 0;
+}
+
 Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& profile) {
   Found found;
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
-    if (!graph::CanTakeTwoPasses(op) || encoder::program::RunsOnHost(network, profile, op) ||
-        Fits(NeedOf(network, profile, op), profile))
+    if (!graph::CanTakeTwoPasses(op) || encoder::program::RunsOnHost(network, profile, op))
       continue;
+    const problem::Bytes tables = TablesOf(network, profile, number);
+    Need need = NeedOf(network, profile, op);
+    need.Add(tables);
+    if (Fits(need, profile)) continue;
+    Need sure = SurelyNeeded(network, profile, op, op.axes);
+    sure.Add(tables);
     found.which.push_back(static_cast<int>(number));
-    found.is_needed =
-        found.is_needed || !Fits(SurelyNeeded(network, profile, op, op.axes), profile);
+    found.is_needed = found.is_needed || !Fits(sure, profile);
+  }
+  return found;
+}
+
+// Returns the K extent of the smallest slice of a reduction: that of the whole axis if the profile
+// has no slices.
+int64_t SmallestSlice(const graph::Graph& network, const hw_profiles::Profile& profile, int op,
+                      int64_t whole) {
+  if (!HasSlices(profile)) return whole;
+  const auto cut = encoder::program::FindKCut(network, profile, {op, op}, 0);
+  return cut ? cut->granularity : whole;
+}
+
+// Whether an engine other than the host runs a reduction of the operator's operand.
+bool HasEngineForReduce(const graph::Graph& network, const hw_profiles::Profile& profile,
+                        graph::Operator op) {
+  op.axes = graph::ReducedAxes(op);
+  op.kind = base::OperatorKind::kReduce;
+  return encoder::program::EngineOf(network, profile, op) != nullptr &&
+         !encoder::program::RunsOnHost(network, profile, op);
+}
+
+// Finds reductions over several axes of which not even the smallest slice fits.
+Found FindForAxisByAxis(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  Found found;
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (!graph::CanGoAxisByAxis(op) || encoder::program::RunsOnHost(network, profile, op) ||
+        !HasEngineForReduce(network, profile, op))
+      continue;
+    std::vector<int> axes = graph::ReducedAxes(op);
+    const int64_t whole =
+        graph::ShapeOf(network, op.inputs.front())[static_cast<size_t>(axes.front())];
+    const int64_t slice = SmallestSlice(network, profile, static_cast<int>(number), whole);
+    axes.erase(axes.begin());
+    Need sure = SurelyNeeded(network, profile, op, axes);
+    sure = {base::SaturatingMul(sure.bytes, slice), base::SaturatingMul(sure.longest, slice)};
+    const int64_t smallest = SmallestTile(network, profile, op);
+    Need need = {base::SaturatingMul(sure.bytes, smallest),
+                 base::SaturatingMul(sure.longest, smallest)};
+    need.Add(encoder::program::AccumulatorBytes(network, op, std::array{smallest}));
+    if (Fits(need, profile)) continue;
+    found.which.push_back(static_cast<int>(number));
+    found.is_needed = found.is_needed || !Fits(sure, profile);
   }
   return found;
 }
@@ -138,11 +117,8 @@ bool IsGlobalInSlices(const graph::Graph& network, const hw_profiles::Profile& p
   const std::array<int64_t, 2> none = {0, 0};
   const bool is_whole = op.window.kernel == std::array{map[2], map[3]} &&
                         op.window.pad_low == none && op.window.pad_high == none;
-  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
-  const bool slices =
-      std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kSplitK) > 0;
   const graph::Operator pool = AsGlobalPool(op);
-  return is_whole && slices && !encoder::program::RunsOnHost(network, profile, op) &&
+  return is_whole && HasSlices(profile) && !encoder::program::RunsOnHost(network, profile, op) &&
          encoder::program::EngineOf(network, profile, pool) != nullptr &&
          !encoder::program::RunsOnHost(network, profile, pool);
 }
@@ -194,59 +170,6 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
   return found;
 }
 
-problem::Bytes WholeBytes(const graph::Tensor& facts) {
-  return facts.stored_bytes > 0 ? facts.stored_bytes
-                                : base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
-}
-
-// Returns the needs of all tensors of an operator with unknown regions.
-Need NeedOfBarrier(const graph::Graph& network, const graph::Operator& op) {
-  std::set<int> tensors;
-  for (const auto* some : {&op.inputs, &op.weights, &op.outputs})
-    tensors.insert(some->begin(), some->end());
-  Need need;
-  for (const int tensor : tensors)
-    need.Add(WholeBytes(network.tensors[static_cast<size_t>(tensor)]));
-  return need;
-}
-
-// Returns the needs of a described operator in the smallest tile.
-Need NeedOfDescribed(const graph::Graph& network, const hw_profiles::Profile& profile,
-                     const graph::Operator& op) {
-  const int64_t smallest = SmallestTile(network, profile, op);
-  Need need;
-  need.Add(op.scratch_bytes);
-  for (size_t k = 0; k < op.inputs.size(); ++k) {
-    const graph::Tensor& facts = network.tensors[static_cast<size_t>(op.inputs[k])];
-    const graph::OperandAccess& access = op.accesses[k];
-    int64_t elements = graph::ElementsOf(facts.shape);
-    if (access.kind == graph::ReadPattern::kElementwise) elements = std::min(elements, smallest);
-    if (access.kind == graph::ReadPattern::kWindow) {
-      elements = access.every_channel ? facts.shape[1] : 1;
-      for (const size_t axis : {size_t{0}, size_t{1}})
-        elements *= std::min(access.window.kernel[axis], facts.shape[2 + axis]);
-    }
-    need.Add(base::BytesOf(facts.type, elements));
-  }
-  if (op.in_place.empty())
-    need.Add(
-        base::BytesOf(network.tensors[static_cast<size_t>(op.outputs.front())].type, smallest));
-  return need;
-}
-
-// Returns the needs of a described operator in every subgraph, whatever part of its result is
-// needed: the operands that it reads in full.
-Need SurelyNeededOfDescribed(const graph::Graph& network, const graph::Operator& op) {
-  Need need;
-  need.Add(op.scratch_bytes);
-  std::set<int> whole;
-  for (size_t k = 0; k < op.inputs.size(); ++k) {
-    if (op.accesses[k].kind == graph::ReadPattern::kFull) whole.insert(op.inputs[k]);
-  }
-  for (const int tensor : whole) need.Add(WholeBytes(network.tensors[static_cast<size_t>(tensor)]));
-  return need;
-}
-
 // Finds operators that should run on the host: opaque ones that do not fit. Their tensors are in
 // the tile memory, unless an engine accesses their homes, as the host does.
 Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profile) {
@@ -290,53 +213,127 @@ graph::Graph OnHost(graph::Graph network, const hw_profiles::Profile& profile,
   return network;
 }
 
+// Returns the operators with measured tiles that the rewritten network does not use.
+std::vector<std::string> MeasuredIn(const graph::Graph& network, const graph::Graph& rewritten) {
+  std::set<std::pair<std::string_view, std::string_view>> used;  // operators and their engines
+  for (const graph::Operator& op : rewritten.operators) {
+    if (!op.measured.empty()) used.emplace(op.id, op.engine);
+  }
+  std::vector<std::string> ids;
+  for (const graph::Operator& op : network.operators) {
+    if (!op.measured.empty() && !used.contains({op.id, op.engine})) ids.push_back(op.id);
+  }
+  return ids;
+}
+
+std::string NoteOn(std::string_view what, const hw_profiles::Profile& profile,
+                   const std::vector<std::string>& ids) {
+  return fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
+                     TileMemory(profile).name, fmt::join(ids, ", "));
+}
+
+// Whether the operator in parts of this K extent fits: its slices, its first part and the sum, each
+// alone.
+bool FitsInParts(const graph::Graph& network, const hw_profiles::Profile& profile,
+                 const graph::Parts& parts, const placement::AloneOptions& options) {
+  const graph::Graph rewritten =
+      encoder::program::WithHomes(graph::InParts(network, std::array{parts}), profile);
+  const auto first_part =
+      parts.op + static_cast<int>(network.operators[static_cast<size_t>(parts.op)].inputs.size());
+  const int sum =
+      parts.op + static_cast<int>(rewritten.operators.size() - network.operators.size());
+  const auto fits = [&](int op) {
+    return placement::TryAlone(rewritten, profile, op, options).status ==
+           problem::Status::kFeasible;
+  };
+  for (int op = parts.op; op <= first_part; ++op) {
+    if (!fits(op)) return false;
+  }
+  return fits(sum);
+}
+
 }  // namespace
 
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile) {
-  const Found states = FindForStates(network, profile);
-  const Found ops = FindForTwoPasses(network, profile);
   const Found hosted = FindForHost(network, profile);
   const Found pools = FindForGlobalPools(network, profile);
-  if (states.which.empty() && ops.which.empty() && hosted.which.empty() && pools.which.empty())
+  const graph::Graph moved = OnHost(WithGlobalPools(network, pools.which), profile, hosted.which);
+  const Found ops = FindForTwoPasses(moved, profile);
+  const graph::Graph in_passes = graph::InTwoPasses(moved, ops.which);
+  const Found reductions = FindForAxisByAxis(in_passes, profile);
+  const graph::Graph by_axis = graph::AxisByAxis(in_passes, reductions.which);
+  const Found states = FindForStates(by_axis, profile);
+  const std::array all = {&hosted, &pools, &ops, &reductions, &states};
+  if (std::all_of(all.begin(), all.end(), [](const Found* each) { return each->which.empty(); }))
     return std::nullopt;
-  const graph::Graph rewritten = graph::InTwoPasses(
-      graph::WithStates(OnHost(WithGlobalPools(network, pools.which), profile, hosted.which),
-                        states.which),
-      ops.which);
-  Rewriting rewriting{graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
-                      {},
-                      states.is_needed || ops.is_needed || hosted.is_needed || pools.is_needed};
+  const graph::Graph rewritten = graph::WithStates(by_axis, states.which);
+  Rewriting rewriting{
+      graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
+      {},
+      std::any_of(all.begin(), all.end(), [](const Found* each) { return each->is_needed; })};
   const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
-    if (ids.empty()) return;
-    rewriting.notes.push_back(
-        fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
-                    TileMemory(profile).name, fmt::join(ids, ", ")));
+    if (!ids.empty()) rewriting.notes.push_back(NoteOn(what, profile, ids));
   };
-  const auto ids_of = [](const auto& all, const std::vector<int>& which) {
+  const auto ids_of = [](const auto& items, const std::vector<int>& which) {
     std::vector<std::string> ids;
     ids.reserve(which.size());
-    for (const int each : which) ids.push_back(all[static_cast<size_t>(each)].id);
+    for (const int each : which) ids.push_back(items[static_cast<size_t>(each)].id);
     return ids;
   };
   note("constants as states that are written once, because they do not fit",
-       ids_of(network.tensors, states.which));
+       ids_of(by_axis.tensors, states.which));
   note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
+  note("reduced axis by axis, because slices of all axes do not fit",
+       ids_of(in_passes.operators, reductions.which));
   note("pools over whole maps in slices, because these do not fit",
        ids_of(network.operators, pools.which));
-  std::vector<int> measured;
-  std::set_union(ops.which.begin(), ops.which.end(), hosted.which.begin(), hosted.which.end(),
-                 std::back_inserter(measured));
-  std::erase_if(measured, [&network](int op) {
-    return network.operators[static_cast<size_t>(op)].measured.empty();
-  });
-  if (!measured.empty())
-    rewriting.notes.push_back(
-        fmt::format("measured tiles of operators in another form are not used: {}",
-                    fmt::join(ids_of(network.operators, measured), ", ")));
   note("on the host, because what one tile of them needs does not fit",
        ids_of(network.operators, hosted.which));
+  if (const std::vector<std::string> measured = MeasuredIn(network, rewritten); !measured.empty())
+    rewriting.notes.push_back(fmt::format(
+        "measured tiles of operators in another form are not used: {}", fmt::join(measured, ", ")));
   return rewriting;
+}
+
+std::optional<NetworkInParts> RewriteInParts(const graph::Graph& network,
+                                             const hw_profiles::Profile& profile,
+                                             const answer::PartitionOptions& options,
+                                             const placement::Obstacle& obstacle) {
+  const base::Stop never;
+  const placement::AloneOptions alone = {
+      .engines = tiling::Engines(options.engines.begin(), options.engines.end()),
+      .budget = options.budget,
+      .room = obstacle.capacity,
+      .stop = options.stop != nullptr ? *options.stop : never};
+  std::vector<graph::Parts> all;
+  std::vector<std::string> ids;
+  for (const int number : obstacle.blocked) {
+    const graph::Operator& op = network.operators[static_cast<size_t>(number)];
+    if (!op.measured.empty() || !graph::CanGoInParts(network, op) ||
+        encoder::program::RunsOnHost(network, profile, op))
+      continue;
+    const graph::Shape& operand = graph::ShapeOf(network, op.inputs.front());
+    graph::Parts parts{number, operand[*graph::ops::SumAxisOf(op, 0, operand.size())]};
+    bool fits = false;
+    while (!fits && parts.k_extent > 1) {
+      if (alone.stop.Requested()) return std::nullopt;
+      parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
+      fits = FitsInParts(network, profile, parts, alone);
+    }
+    if (!fits) continue;
+    all.push_back(parts);
+    ids.push_back(op.id);
+  }
+  if (all.empty()) return std::nullopt;
+  const graph::Graph rewritten = graph::InParts(network, all);
+  return NetworkInParts{graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
+                        std::move(ids)};
+}
+
+std::string NoteOnParts(const hw_profiles::Profile& profile,
+                        const std::vector<std::string>& operators) {
+  return NoteOn("sums of products in parts, because they do not fit", profile, operators);
 }
 
 }  // namespace tessera::search::partition

@@ -137,6 +137,106 @@ TEST(Rewriting, PoolsOverWholeMapsTakeSlices) {
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(WholePool(), large));
 }
 
+Profile SmallMachineInSlices(problem::Bytes capacity) {
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, capacity);
+  hw_profiles::Throughput reduce;
+  reduce.kind = OperatorKind::kReduce;
+  profile.engines.front().throughputs.push_back(reduce);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident,
+                            hw_profiles::WeightPolicy::kSplitK};
+  profile.tiling.k_granularity = 1;
+  profile.tiling.axes = {
+      {base::Axis::kRows, 1}, {base::Axis::kColumns, 1}, {base::Axis::kChannels, 1}};
+  return profile;
+}
+
+// A slice has one index of the first axis and 120 of the others. Axis by axis, it has one element.
+TEST(Rewriting, ReductionsOverSeveralAxesGoAxisByAxis) {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 4, 12, 10});
+  graph::Operator sum = graph::OfKind(OperatorKind::kReduce);
+  sum.function = "mean";
+  sum.axes = {1, 2, 3};
+  builder.Add(std::move(sum), {}, {x}).value();
+  const graph::Graph graph = std::move(builder).Build();
+  const auto rewriting = partition::RewriteWhatDoesNotFit(graph, SmallMachineInSlices(110));
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  EXPECT_THAT(rewriting->notes, ElementsAre(StartsWith("reduced axis by axis, because slices of "
+                                                       "all axes do not fit in 'sram': ")));
+  EXPECT_EQ(rewriting->network.operators.size(), 3U);
+  const auto result = partition::SearchPartition(graph, SmallMachineInSlices(110),
+                                                 KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(result && result->plan);
+  EXPECT_LE(result->plan->totals.peak_bytes, 110);
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, SmallMachineInSlices(125)));
+}
+
+// The scale of a normalisation is as large as the memory. In two passes, tiles read parts of it.
+TEST(Rewriting, TablesOfNormalisationsBecomeStates) {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 100});
+  graph::Operator norm = graph::OfKind(OperatorKind::kLayerNorm);
+  norm.axes = {1};
+  builder.Add(std::move(norm), {}, {x}).value();
+  graph::Graph graph = std::move(builder).Build();
+  graph::Tensor& scale = graph.tensors.emplace_back();
+  scale.id = "scale";
+  scale.shape = {1, 100};
+  scale.constant = true;
+  graph.operators.back().weights = {static_cast<int>(graph.tensors.size()) - 1};
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, SmallMachineInSlices(320)));
+  // In two passes, the scale fits next to small tiles.
+  const auto two_passes = partition::RewriteWhatDoesNotFit(graph, SmallMachineInSlices(250));
+  ASSERT_TRUE(two_passes);
+  EXPECT_FALSE(two_passes->is_needed);
+  EXPECT_THAT(two_passes->notes, ElementsAre(StartsWith("in two passes, ")));
+  const auto rewriting = partition::RewriteWhatDoesNotFit(graph, SmallMachineInSlices(90));
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  EXPECT_THAT(rewriting->notes,
+              ElementsAre(StartsWith("constants as states that are written once, because they do "
+                                     "not fit in 'sram': scale;"),
+                          StartsWith("in two passes, because one does not fit in 'sram': ")));
+}
+
+// One row of the result reads all 20 channels of 3 rows of 10 elements. The profile has no slices.
+TEST(Rewriting, SumsGoInPartsIfNothingElseHelps) {
+  graph::GraphBuilder builder;
+  const int x = builder.AddInput({1, 20, 10, 10});
+  graph::Operator conv = graph::OfKind(OperatorKind::kConv);
+  conv.window.kernel = {3, 3};
+  conv.window.dilation = {4, 4};
+  graph::ops::Wanted wanted;
+  wanted.out_channels = 2;
+  builder.Add(std::move(conv), wanted, {x}).value();
+  graph::Graph graph = std::move(builder).Build();
+  graph::Tensor& filters = graph.tensors.emplace_back();
+  filters.id = "filters";
+  filters.shape = {2, 20, 3, 3};
+  filters.constant = true;
+  graph.operators.front().weights = {static_cast<int>(graph.tensors.size()) - 1};
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 900);
+  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
+  hw_profiles::Throughput moves;
+  moves.kind = OperatorKind::kReshape;
+  profile.engines.front().throughputs.push_back(moves);
+  ASSERT_FALSE(partition::RewriteWhatDoesNotFit(graph, profile));
+  const auto result =
+      partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_LE(result->plan->totals.peak_bytes, 900);
+  EXPECT_GT(result->plan->network.operators.size(), 4U);
+  EXPECT_THAT(result->plan->notes,
+              testing::Contains(StartsWith("sums of products in parts, because they do not fit")));
+  partition::answer::PartitionOptions limited = KeepingNothing(Minimise("latency"));
+  limited.objective.limits = {{"latency", 1e12}};
+  const auto same = partition::SearchPartition(graph, profile, limited);
+  ASSERT_TRUE(same && same->plan);
+  EXPECT_EQ(same->plan->score, result->plan->score);
+}
+
 Profile SmallMachineForOpaque(problem::Bytes capacity) {
   Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, capacity);
   hw_profiles::Throughput any;

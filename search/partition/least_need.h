@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tessera/graph/graph.h"
+#include "tessera/hw_profiles/profile.h"
+#include "tessera/problem/problem.h"
+
+// The least bytes of the tile memory that one operator needs: a test of whether it fits that
+// decides no placement. Lower bounds that proofs use are in encoder/program/memory_lower_bound.h.
+namespace tessera::search::partition {
+
+struct Need {
+  problem::Bytes bytes = 0;
+  problem::Bytes longest = 0;  // of one buffer
+
+  void Add(problem::Bytes buffer);
+};
+
+const hw_profiles::Memory& TileMemory(const hw_profiles::Profile& profile);
+
+// Whether the tile memory has as many bytes, and a bank as long as the longest buffer.
+bool Fits(const Need& need, const hw_profiles::Profile& profile);
+
+// The elements of the operator's result in the smallest tile that the profile's axes allow.
+int64_t SmallestTile(const graph::Graph& network, const hw_profiles::Profile& profile,
+                     const graph::Operator& op);
+
+// The needs of an operator alone, in the smallest tile. `NeedOf` counts the first operand and the
+// result; the others are for opaque operators. A barrier has all its tensors as a whole.
+Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
+            const graph::Operator& op);
+Need NeedOfBarrier(const graph::Graph& network, const graph::Operator& op);
+Need NeedOfDescribed(const graph::Graph& network, const hw_profiles::Profile& profile,
+                     const graph::Operator& op);
+
+// The needs of an operator in every subgraph, whatever part of its result is needed: these axes of
+// its first operand, which it reduces; or all operands that a described operator reads in full.
+Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
+                  const graph::Operator& op, std::span<const int> axes);
+Need SurelyNeededOfDescribed(const graph::Graph& network, const graph::Operator& op);
+
+// The bytes of the constants of operator `number` that are in the tile memory as a whole.
+problem::Bytes TablesOf(const graph::Graph& network, const hw_profiles::Profile& profile,
+                        size_t number);
+
+}  // namespace tessera::search::partition
