@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
+#include "tessera/graph/rewrites.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -161,9 +164,28 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   return false;
 }
 
+// The answer if the stop came before it was decided whether operators in parts fit.
+answer::PartitionResult NotInParts(const std::string& reason) {
+  return {problem::Status::kUnknown, std::nullopt,
+          reason + "; whether a plan exists with operators in parts was not decided"};
+}
+
+// Whether the network was refused after a stop, before it was known which operators are the
+// obstacle, and there are operators that could go in parts.
+bool MayGoInParts(const graph::Graph& network, const hw_profiles::Profile& profile,
+                  const answer::PartitionOptions& options, const answer::PartitionResult& refused) {
+  const bool is_open = refused.status == problem::Status::kInfeasible && !refused.obstacle &&
+                       IsStopped(options) && options.objective.limits.empty();
+  return is_open && std::any_of(network.operators.begin(), network.operators.end(),
+                                [&](const graph::Operator& op) {
+                                  return graph::CanGoInParts(network, op) &&
+                                         !encoder::program::RunsOnHost(network, profile, op);
+                                });
+}
+
 // Searches for plans of networks in which more and more operators are in parts, as long as single
-// operators are the obstacle. Returns the first plan; no plan if a network has none for another
-// reason, or if no operator is left that could go in parts.
+// operators are the obstacle. Returns the first plan; nullopt if a network has none for another
+// reason, or if no operator is left that could go in parts; unknown after a stop.
 base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
     const graph::Graph& network, const hw_profiles::Profile& profile,
     const answer::PartitionOptions& options, const SearchFunction& search,
@@ -171,9 +193,10 @@ base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
   std::vector<std::string> operators;
   std::optional<placement::Obstacle> obstacle = refused.obstacle;
   graph::Graph current = network;
-  while (obstacle && !IsStopped(options)) {
+  while (obstacle) {
     std::optional<NetworkInParts> parts = RewriteInParts(current, profile, options, *obstacle);
     if (!parts) break;
+    if (parts->is_stopped) return NotInParts(refused.reason);
     operators.insert(operators.end(), parts->operators.begin(), parts->operators.end());
     base::Expected<answer::PartitionResult> result = search(parts->network, options);
     if (!result) return base::Unexpected(result.error());
@@ -181,6 +204,8 @@ base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
       result->plan->notes.push_back(NoteOnParts(profile, operators));
       return *std::move(result);
     }
+    if (result->status == problem::Status::kUnknown && IsStopped(options))
+      return NotInParts(refused.reason);
     obstacle = std::move(result->obstacle);
     current = std::move(parts->network);
   }
@@ -188,8 +213,8 @@ base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
 }
 
 // Searches for a plan of the rewritten network, if there is one, and then for one of a network with
-// operators in parts. `given` is the refusal of the network without a rewriting. Returns the plan,
-// or the refusal of the rewritten network.
+// operators in parts. `given` is the refusal of the network without a rewriting. Returns the plan;
+// or the refusal of the rewritten network, judged; or unknown if operators may go in parts.
 base::Expected<std::optional<answer::PartitionResult>> SearchRewritten(
     const graph::Graph& network, const hw_profiles::Profile& profile,
     const answer::PartitionOptions& options, const SearchFunction& search,
@@ -205,9 +230,17 @@ base::Expected<std::optional<answer::PartitionResult>> SearchRewritten(
     base::Expected<std::optional<answer::PartitionResult>> in_parts =
         SearchInParts(current, profile, options, search, other ? *other : *given);
     if (!in_parts) return in_parts;
-    if (*in_parts) other = *std::move(in_parts);
+    if (*in_parts) {
+      other = *std::move(in_parts);
+    } else if (other) {
+      Judge(current, profile, options, *other);
+    }
   }
-  if (other && other->plan && rewriting) {
+  if (!other) return other;
+  if (!other->plan) {
+    // An obstacle refers to the given operators.
+    if (current.operators.size() != network.operators.size()) other->obstacle.reset();
+  } else if (rewriting) {
     std::vector<std::string>& notes = other->plan->notes;
     notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
   }
@@ -228,28 +261,22 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
     given = search(network, options);
     if (!*given || (*given)->plan) return *std::move(given);
   }
+  if (given && options.constraints.empty() && MayGoInParts(network, profile, options, **given))
+    return NotInParts((*given)->reason);
   const bool is_blocked = given && (*given)->obstacle && !(*given)->obstacle->blocked.empty();
-  bool rewrites =
-      options.constraints.empty() && (rewriting || is_blocked) && !(given && IsStopped(options));
+  const bool is_undecided =
+      given && (*given)->status != problem::Status::kInfeasible && IsStopped(options);
+  bool rewrites = options.constraints.empty() && (rewriting || is_blocked) && !is_undecided;
   if (rewrites && given) {
     const base::Expected<bool> has_plan = HasPlanWithoutLimits(network, options, search);
     if (!has_plan) return base::Unexpected(has_plan.error());
-    rewrites = !*has_plan && !IsStopped(options);
+    rewrites = !*has_plan;
   }
   if (rewrites) {
     base::Expected<std::optional<answer::PartitionResult>> other =
         SearchRewritten(network, profile, options, search, rewriting, given ? &**given : nullptr);
     if (!other) return base::Unexpected(other.error());
-    if (*other && (*other)->plan) return **std::move(other);
-    if (*other) {
-      Judge(rewriting->network, profile, options, **other);
-      if ((*other)->status != problem::Status::kInfeasible) {
-        // An obstacle refers to the given operators.
-        if (rewriting->network.operators.size() != network.operators.size())
-          (*other)->obstacle.reset();
-        return **std::move(other);
-      }
-    }
+    if (*other && (*other)->status != problem::Status::kInfeasible) return **std::move(other);
   }
   if (!given) given = search(network, options);
   if (*given && !(*given)->plan) Judge(network, profile, options, **given);

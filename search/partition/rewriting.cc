@@ -23,6 +23,7 @@
 #include "tessera/graph/graph.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/rewrites.h"
+#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/least_need.h"
 #include "tessera/search/partition/placement/obstacles.h"
 
@@ -243,13 +244,32 @@ bool FitsInParts(const graph::Graph& network, const hw_profiles::Profile& profil
   const int sum =
       parts.op + static_cast<int>(rewritten.operators.size() - network.operators.size());
   const auto fits = [&](int op) {
-    return placement::TryAlone(rewritten, profile, op, options).status ==
-           problem::Status::kFeasible;
+    return !options.stop.Requested() &&
+           placement::TryAlone(rewritten, profile, op, options).status ==
+               problem::Status::kFeasible;
   };
   for (int op = parts.op; op <= first_part; ++op) {
     if (!fits(op)) return false;
   }
   return fits(sum);
+}
+
+// Returns the longest of parts half as long as the last, and so on, that fit; nullopt if there are
+// none.
+std::optional<graph::Parts> PartsThatFit(const graph::Graph& network,
+                                         const hw_profiles::Profile& profile, int number,
+                                         const placement::AloneOptions& options) {
+  const graph::Operator& op = network.operators[static_cast<size_t>(number)];
+  if (!op.measured.empty() || !graph::CanGoInParts(network, op) ||
+      encoder::program::RunsOnHost(network, profile, op))
+    return std::nullopt;
+  const graph::Shape& operand = graph::ShapeOf(network, op.inputs.front());
+  graph::Parts parts{number, operand[*graph::ops::SumAxisOf(op, 0, operand.size())]};
+  while (parts.k_extent > 1 && !options.stop.Requested()) {
+    parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
+    if (FitsInParts(network, profile, parts, options)) return parts;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -306,29 +326,30 @@ std::optional<NetworkInParts> RewriteInParts(const graph::Graph& network,
       .budget = options.budget,
       .room = obstacle.capacity,
       .stop = options.stop != nullptr ? *options.stop : never};
-  std::vector<graph::Parts> all;
-  std::vector<std::string> ids;
-  for (const int number : obstacle.blocked) {
-    const graph::Operator& op = network.operators[static_cast<size_t>(number)];
-    if (!op.measured.empty() || !graph::CanGoInParts(network, op) ||
-        encoder::program::RunsOnHost(network, profile, op))
-      continue;
-    const graph::Shape& operand = graph::ShapeOf(network, op.inputs.front());
-    graph::Parts parts{number, operand[*graph::ops::SumAxisOf(op, 0, operand.size())]};
-    bool fits = false;
-    while (!fits && parts.k_extent > 1) {
-      if (alone.stop.Requested()) return std::nullopt;
-      parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
-      fits = FitsInParts(network, profile, parts, alone);
+  NetworkInParts made{network, {}, false};
+  const auto put_in_parts = [&](std::span<const int> ops) {
+    std::vector<graph::Parts> all;
+    for (const int op : ops) {
+      const std::optional<graph::Parts> parts = PartsThatFit(made.network, profile, op, alone);
+      if (!parts) continue;
+      all.push_back(*parts);
+      made.operators.push_back(made.network.operators[static_cast<size_t>(op)].id);
     }
-    if (!fits) continue;
-    all.push_back(parts);
-    ids.push_back(op.id);
+    if (all.empty()) return false;
+    const graph::Graph rewritten = graph::InParts(made.network, all);
+    made.network = graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten));
+    return true;
+  };
+  bool goes_on = put_in_parts(obstacle.blocked);
+  // The bound names further operators at once, of which a search would name the first.
+  while (goes_on && !alone.stop.Requested()) {
+    const cost::PeakLowerBound peak =
+        cost::FindPeakLowerBound(encoder::program::WithHomes(made.network, profile), profile);
+    goes_on = peak.bytes > obstacle.capacity && put_in_parts(std::array{peak.op});
   }
-  if (all.empty()) return std::nullopt;
-  const graph::Graph rewritten = graph::InParts(network, all);
-  return NetworkInParts{graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
-                        std::move(ids)};
+  made.is_stopped = alone.stop.Requested();
+  if (made.operators.empty() && !made.is_stopped) return std::nullopt;
+  return made;
 }
 
 std::string NoteOnParts(const hw_profiles::Profile& profile,

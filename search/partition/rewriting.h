@@ -43,6 +43,7 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
 struct NetworkInParts {
   graph::Graph network;
   std::vector<std::string> operators;  // that went in parts
+  bool is_stopped = false;             // further operators may go in parts
 };
 std::optional<NetworkInParts> RewriteInParts(const graph::Graph& network,
                                              const hw_profiles::Profile& profile,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
+#include "tessera/encoder/program/memory_lower_bound.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
 
@@ -110,12 +111,24 @@ bool OrderSearch::SinglesDependOnOrder() const {
   return !encoder::program::HomeCapacity(graph, profile).HoldsEverything();
 }
 
-// Converts the baseline of the network in another order to the order of the file.
-plan::Baseline OrderSearch::BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const {
+// Converts the baseline of the order of the file to another order. The tiles are the same; which
+// tensors are at home at the same time depends on the order.
+plan::Baseline OrderSearch::BaselineIn(const choices::SearchContext& context,
+                                       plan::Baseline baseline) const {
+  const graph::Graph& ordered = context.graph;
   for (int& op : baseline.do_not_fit)
     op = graph::FindOperator(ordered, network_context_.graph.operators[static_cast<size_t>(op)].id)
              .value_or(op);
-  std::sort(baseline.do_not_fit.begin(), baseline.do_not_fit.end());
+  std::vector<int>& left_out = baseline.do_not_fit;
+  std::sort(left_out.begin(), left_out.end());
+  const encoder::program::BytesAtHomes at_homes(ordered, context.profile);
+  baseline.totals.off_chip_peak_bytes = 0;
+  for (int op = 0; op < static_cast<int>(ordered.operators.size()); ++op) {
+    if (std::binary_search(left_out.begin(), left_out.end(), op)) continue;
+    baseline.totals.off_chip_peak_bytes =
+        std::max(baseline.totals.off_chip_peak_bytes, at_homes.LeastPeak({op, op}, {}));
+  }
+  baseline.score = context.scale.ScoreOf(baseline.totals);
   return baseline;
 }
 
@@ -188,7 +201,7 @@ base::Expected<answer::PartitionResult> OrderSearch::Finish() {
   if (result.plan) {
     const bool is_of_file = incumbent_.network->IsInOrderOfFile();
     if (alone_ && (is_of_file || !SinglesDependOnOrder()))
-      result.alone = BaselineOf(*alone_, result.plan->network);
+      result.alone = is_of_file ? *alone_ : BaselineIn(incumbent_.network->Context(), *alone_);
     StateOrders(*result.plan);
     result.status =
         result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;

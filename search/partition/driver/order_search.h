@@ -191,7 +191,7 @@ class OrderSearch {
   base::Expected<answer::PartitionResult> TakeResult();
   base::Expected<answer::PartitionResult> Finish();
   bool SinglesDependOnOrder() const;
-  plan::Baseline BaselineOf(plan::Baseline baseline, const graph::Graph& ordered) const;
+  plan::Baseline BaselineIn(const choices::SearchContext& context, plan::Baseline baseline) const;
   void StateOrders(plan::Plan& plan) const;
   void Qualify(answer::PartitionResult& result) const;
 

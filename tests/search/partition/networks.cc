@@ -107,4 +107,31 @@ graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window) {
   return part;
 }
 
+Subject WideSum() {
+  Subject subject{{}, SmallMachine(hw_profiles::DmaSteps::kSerialized, 900)};
+  graph::Graph& graph = subject.graph;
+  for (const auto& [id, shape] : {std::pair("x", graph::Shape{1, 20, 10, 10}),
+                                  std::pair("filters", graph::Shape{2, 20, 3, 3}),
+                                  std::pair("y", graph::Shape{1, 2, 2, 2})}) {
+    graph::Tensor& tensor = graph.tensors.emplace_back();
+    tensor.id = id;
+    tensor.shape = shape;
+  }
+  graph.tensors[0].network_input = graph.tensors[1].constant = true;
+  graph.tensors[2].network_output = true;
+  graph::Operator& conv = graph.operators.emplace_back();
+  conv.id = "conv";
+  conv.kind = base::OperatorKind::kConv;
+  conv.window.kernel = {3, 3};
+  conv.window.dilation = {4, 4};
+  conv.inputs = {0};
+  conv.weights = {1};
+  conv.outputs = {2};
+  subject.profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
+  hw_profiles::Throughput moves;
+  moves.kind = base::OperatorKind::kReshape;
+  subject.profile.engines.front().throughputs.push_back(moves);
+  return subject;
+}
+
 }  // namespace tessera::search

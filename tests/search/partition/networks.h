@@ -35,6 +35,10 @@ Subject AnySubject(uint64_t seed, Range operators, Range bytes);
 // Convolutions one after another, of 64 bytes and 12 bytes of weights each.
 graph::Graph Chain(int operators);
 
+// A convolution of 20 channels whose rows read 3 rows of 10 elements each, which exceed the tile
+// memory, on a machine without slices along K.
+Subject WideSum();
+
 // Some operators of a network alone. Tensors from before them are network inputs, tensors that are
 // read behind them are network outputs.
 graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window);

@@ -200,27 +200,8 @@ TEST(Rewriting, TablesOfNormalisationsBecomeStates) {
                           StartsWith("in two passes, because one does not fit in 'sram': ")));
 }
 
-// One row of the result reads all 20 channels of 3 rows of 10 elements. The profile has no slices.
 TEST(Rewriting, SumsGoInPartsIfNothingElseHelps) {
-  graph::GraphBuilder builder;
-  const int x = builder.AddInput({1, 20, 10, 10});
-  graph::Operator conv = graph::OfKind(OperatorKind::kConv);
-  conv.window.kernel = {3, 3};
-  conv.window.dilation = {4, 4};
-  graph::ops::Wanted wanted;
-  wanted.out_channels = 2;
-  builder.Add(std::move(conv), wanted, {x}).value();
-  graph::Graph graph = std::move(builder).Build();
-  graph::Tensor& filters = graph.tensors.emplace_back();
-  filters.id = "filters";
-  filters.shape = {2, 20, 3, 3};
-  filters.constant = true;
-  graph.operators.front().weights = {static_cast<int>(graph.tensors.size()) - 1};
-  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 900);
-  profile.tiling.weights = {hw_profiles::WeightPolicy::kResident};
-  hw_profiles::Throughput moves;
-  moves.kind = OperatorKind::kReshape;
-  profile.engines.front().throughputs.push_back(moves);
+  const auto [graph, profile] = WideSum();
   ASSERT_FALSE(partition::RewriteWhatDoesNotFit(graph, profile));
   const auto result =
       partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));

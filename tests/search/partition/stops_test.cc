@@ -71,7 +71,8 @@ std::string TextOf(const partition::answer::PartitionResult& result) {
 
 // Runs the search with a stop that never comes, which must change nothing, and then with stops that
 // come.
-int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions options) {
+int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions options,
+                     int64_t most_after = kMostAfter) {
   const auto free = partition::SearchPartition(subject.graph, subject.profile, options);
   const base::Stop never(base::Stop::AtPoll{kNever});
   options.stop = &never;
@@ -82,14 +83,17 @@ int CutOffEverywhere(const Subject& subject, partition::answer::PartitionOptions
   }
   EXPECT_EQ(TextOf(*free), TextOf(*whole));
   EXPECT_GT(never.Polls(), 0);
-  return ForEachPoll(never.Polls(), [&](const base::Stop& stop) {
-    options.stop = &stop;
-    const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
-    ASSERT_TRUE(result) << result.error().message;
-    ExpectHonest(*result, *whole);
-    options.stop = nullptr;
-    if (result->plan) ExpectConfirmed(*result->plan, options);
-  });
+  return ForEachPoll(
+      never.Polls(),
+      [&](const base::Stop& stop) {
+        options.stop = &stop;
+        const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+        ASSERT_TRUE(result) << result.error().message;
+        ExpectHonest(*result, *whole);
+        options.stop = nullptr;
+        if (result->plan) ExpectConfirmed(*result->plan, options);
+      },
+      most_after);
 }
 
 // Whether a longer subgraph has room takes a search; what an operator alone needs does not.
@@ -239,6 +243,13 @@ TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
   options.objective.limits = {{"energy", 1e9}, {"off_chip_bytes", 4000}, {"macs", 1e6}};
   options.prefetch = true;
   EXPECT_GE(CutOffEverywhere(subject, options), kLeastRuns);
+}
+
+// A stop before operators in parts were tried leaves the answer open. The network in parts has more
+// operators than the others here.
+TEST(Stops, EndSearchesOfOperatorsInPartsAtEachPoll) {
+  EXPECT_GE(CutOffEverywhere(WideSum(), KeepingNothing(Minimise("latency")), 2 * kMostAfter),
+            kLeastRuns);
 }
 
 // The plan may be that of a related search, and the operators may not fit alone in the order of the
