@@ -176,10 +176,11 @@ TEST(YamlKeys, MissingOnesAreComplainedOfAtTheMapThatLacksThem) {
 // The getter states what the value should have been. Later ones do not.
 TEST(YamlKeys, MissingOnesAreOfTheKindThatIsRead) {
   const auto expected = [](const std::function<void(const YamlNode&)>& get) {
-    return ReadFault("{}", [&get](const YamlNode& root) {
-             get(root.At("v"));
-             root.At("w").Boolean();
-           })
+    return ReadFault("{}",
+                     [&get](const YamlNode& root) {
+                       get(root.At("v"));
+                       root.At("w").Boolean();
+                     })
         .expected;
   };
   EXPECT_EQ(expected([](const YamlNode& node) { node.Integer(1, 9); }), "an integer from 1 to 9");
