@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tessera/graph/rewrites.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -10,7 +12,6 @@
 #include "random_graph.h"
 #include "random_sum.h"
 #include "tessera/base/random.h"
-#include "tessera/graph/rewrites.h"
 
 namespace tessera::graph {
 namespace {
