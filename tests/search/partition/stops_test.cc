@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -250,6 +251,20 @@ TEST(Stops, EndASearchOverOrdersUnderLimitsAtEachPoll) {
 TEST(Stops, EndSearchesOfOperatorsInPartsAtEachPoll) {
   EXPECT_GE(CutOffEverywhere(WideSum(), KeepingNothing(Minimise("latency")), 2 * kMostAfter),
             kLeastRuns);
+}
+
+// So does a stop after which no time is left to name the operator that is the obstacle.
+TEST(Stops, LeaveOperatorsInPartsOpenWithoutAnObstacle) {
+  const Subject subject = WideSum();
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("latency"));
+  base::Stop stop;
+  stop.Request();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  options.stop = &stop;
+  const auto result = partition::SearchPartition(subject.graph, subject.profile, options);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->plan);
+  EXPECT_EQ(result->status, Status::kUnknown) << result->reason;
 }
 
 // The plan may be that of a related search, and the operators may not fit alone in the order of the
