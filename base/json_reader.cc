@@ -95,7 +95,7 @@ size_t JsonValue::OneOf(std::span<const std::string_view> names) const {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
   Refuse(fmt::format("unknown name '{}'", name),
-         names.empty() ? "no name, because there is nothing to name" : "one of " + Join(names),
+         names.empty() ? "a name that is defined before; none is" : "one of " + Join(names),
          DidYouMean(name, names));
   return 0;
 }

@@ -32,7 +32,7 @@ namespace {
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-constexpr size_t kMost = 60;  // bytes of a value in a message
+constexpr size_t kMostShown = 60;  // bytes of a value in a message
 
 std::string Describe(const YamlValue& value) {
   switch (value.kind) {
@@ -45,8 +45,8 @@ std::string Describe(const YamlValue& value) {
     case YamlKind::kScalar:
       break;
   }
-  if (value.text.size() <= kMost) return Quoted(value.text);
-  size_t cut = kMost;
+  if (value.text.size() <= kMostShown) return Quoted(value.text);
+  size_t cut = kMostShown;
   // do not cut inside a character
   while (cut > 0 && (static_cast<unsigned char>(value.text[cut]) & 0xC0) == 0x80) --cut;
   return Quoted(value.text.substr(0, cut) + "...");
@@ -55,7 +55,7 @@ std::string Describe(const YamlValue& value) {
 // A list with its items, for complaints about these.
 std::string DescribeItems(const YamlValue& value) {
   std::string text = FlowText(value);
-  return text.size() <= kMost ? text : "a list of " + std::to_string(value.items.size());
+  return text.size() <= kMostShown ? text : "a list of " + std::to_string(value.items.size());
 }
 
 std::string DescribeNumber(double number) {

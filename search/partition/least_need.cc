@@ -3,18 +3,80 @@
 #include "tessera/search/partition/least_need.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/layout.h"
+#include "tessera/graph/ops/definition.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/tiling/tile_driver.h"
 
 namespace tessera::search::partition {
 namespace {
 
-// Returns a network that consists of the operator.
+// Whether an engine may read an operand in its home, so that nothing of it is in the tile memory.
+bool ReadsAtHome(const hw_profiles::Profile& profile) {
+  static constexpr std::array kRoles = {base::TensorRole::kNetworkInput,
+                                        base::TensorRole::kBoundary, base::TensorRole::kState};
+  return std::any_of(kRoles.begin(), kRoles.end(), [&profile](base::TensorRole role) {
+    return hw_profiles::MayReadAtHome(profile, role);
+  });
+}
+
+int64_t Product(const std::vector<int64_t>& extents) {
+  int64_t product = 1;
+  for (const int64_t extent : extents) product = base::SaturatingMul(product, extent);
+  return product;
+}
+
+// Returns tiles at the begin, in the middle and at the end of all axes. Pads clip what a tile needs
+// at the ends; wide gaps between taps clip it in the middle.
+std::array<graph::ops::Box, 3> TilesAt(const graph::Shape& result,
+                                       const std::vector<int64_t>& extents) {
+  std::array<graph::ops::Box, 3> tiles;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    const int64_t last = result[axis] - extents[axis];
+    for (size_t place = 0; place < tiles.size(); ++place) {
+      const int64_t begin = last * static_cast<int64_t>(place) / 2;
+      tiles[place].push_back({begin, begin + extents[axis]});
+    }
+  }
+  return tiles;
+}
+
+// Returns the elements of the constant that are present at once, of `k_extent` indices of K: all of
+// them; or a slice of its channels if the profile streams constants, at least a quarter of the
+// usual one (docs/program.md 12.1.8); or the channels of a tile if it takes slices along K.
+int64_t SmallestSliceOfFilters(const graph::Graph& network, const hw_profiles::Profile& profile,
+                               const graph::Operator& op, const std::vector<int64_t>& extents,
+                               int64_t k_extent) {
+  constexpr int64_t kMostSmaller = 4;
+  const graph::Shape& filters = graph::ShapeOf(network, op.weights.front());
+  const graph::ops::FilterAxes axes = *graph::ops::FilterAxesOf(op, filters.size(), extents.size());
+  const int64_t channels = filters[axes.channels];
+  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
+  int64_t present = channels;
+  if (HasSlices(profile)) {
+    present = extents[axes.output];
+  } else if (std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kStreamed) >
+             0) {
+    present =
+        base::CeilDiv(std::min(channels, profile.tiling.weight_granularity_channels), kMostSmaller);
+  }
+  const int64_t each = graph::ElementsOf(filters) / channels / filters[*axes.sum];
+  return base::SaturatingMul(base::SaturatingMul(each, k_extent), present);
+}
+
+problem::Bytes WholeBytes(const graph::Tensor& facts) {
+  return facts.stored_bytes > 0 ? facts.stored_bytes
+                                : base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
+}
+
+}  // namespace
+
 graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
   graph::Graph alone;
   graph::Operator only = op;
@@ -35,13 +97,6 @@ graph::Graph Alone(const graph::Graph& network, const graph::Operator& op) {
   return alone;
 }
 
-problem::Bytes WholeBytes(const graph::Tensor& facts) {
-  return facts.stored_bytes > 0 ? facts.stored_bytes
-                                : base::BytesOf(facts.type, graph::ElementsOf(facts.shape));
-}
-
-}  // namespace
-
 void Need::Add(problem::Bytes buffer) {
   base::Accumulate(bytes, buffer);
   longest = std::max(longest, buffer);
@@ -57,12 +112,23 @@ bool Fits(const Need& need, const hw_profiles::Profile& profile) {
          need.longest <= encoder::program::LongestBuffer(memory);
 }
 
+bool HasSlices(const hw_profiles::Profile& profile) {
+  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
+  return std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kSplitK) > 0;
+}
+
+std::vector<int64_t> SmallestExtents(const graph::Graph& network,
+                                     const hw_profiles::Profile& profile,
+                                     const graph::Operator& op) {
+  std::vector<int64_t> smallest;
+  for (const auto& extents : tiling::GridOf(Alone(network, op), profile, {0, 0}).extents)
+    smallest.push_back(*std::min_element(extents.begin(), extents.end()));
+  return smallest;
+}
+
 int64_t SmallestTile(const graph::Graph& network, const hw_profiles::Profile& profile,
                      const graph::Operator& op) {
-  int64_t elements = 1;
-  for (const auto& extents : tiling::GridOf(Alone(network, op), profile, {0, 0}).extents)
-    elements = base::SaturatingMul(elements, *std::min_element(extents.begin(), extents.end()));
-  return elements;
+  return Product(SmallestExtents(network, profile, op));
 }
 
 Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
@@ -74,13 +140,44 @@ Need NeedOf(const graph::Graph& network, const hw_profiles::Profile& profile,
   return need;
 }
 
+Need NeedOfFactors(const graph::Graph& network, const hw_profiles::Profile& profile,
+                   const graph::Operator& op, const std::vector<int64_t>& extents,
+                   int64_t k_extent) {
+  Need need;
+  if (ReadsAtHome(profile)) return need;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs[i])];
+    const size_t k = *graph::ops::SumAxisOf(op, i, operand.shape.size());
+    int64_t most = 0;
+    for (const graph::ops::Box& tile :
+         TilesAt(graph::ShapeOf(network, op.outputs.front()), extents)) {
+      graph::ops::Box region = graph::InputRegion(network, op, i, tile);
+      region[k].end = std::min(region[k].end, region[k].begin + k_extent);
+      most = std::max(most, graph::ops::ElementsOf(region));
+    }
+    need.Add(base::BytesOf(operand.type, most));
+  }
+  return need;
+}
+
+Need NeedOfSum(const graph::Graph& network, const hw_profiles::Profile& profile,
+               const graph::Operator& op, const std::vector<int64_t>& extents, int64_t k_extent) {
+  Need need = NeedOfFactors(network, profile, op, extents, k_extent);
+  if (!op.weights.empty() && !hw_profiles::MayReadAtHome(profile, base::TensorRole::kConstant))
+    need.Add(base::BytesOf(network.tensors[static_cast<size_t>(op.weights.front())].type,
+                           SmallestSliceOfFilters(network, profile, op, extents, k_extent)));
+  const bool has_two_slots =
+      profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && !profile.tiling.may_serialize;
+  if (has_two_slots) base::Accumulate(need.bytes, need.bytes);
+  need.Add(base::BytesOf(base::AccumulatorOf(encoder::program::WorkingType(network, op)),
+                         Product(extents)));
+  return need;
+}
+
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
                   const graph::Operator& op, std::span<const int> axes) {
   Need need;
-  for (const base::TensorRole role :
-       {base::TensorRole::kNetworkInput, base::TensorRole::kBoundary, base::TensorRole::kState}) {
-    if (hw_profiles::MayReadAtHome(profile, role)) return need;
-  }
+  if (ReadsAtHome(profile)) return need;
   const graph::Tensor& operand = network.tensors[static_cast<size_t>(op.inputs.front())];
   int64_t elements = 1;
   for (const int axis : axes)

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -14,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/graph/rewrites.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -164,92 +161,8 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   return false;
 }
 
-// The answer if the stop came before it was decided whether operators in parts fit.
-answer::PartitionResult NotInParts(const std::string& reason) {
-  return {problem::Status::kUnknown, std::nullopt,
-          reason + "; whether a plan exists with operators in parts was not decided"};
-}
-
-// Whether the network was refused after a stop, before it was known which operators are the
-// obstacle, and there are operators that could go in parts.
-bool MayGoInParts(const graph::Graph& network, const hw_profiles::Profile& profile,
-                  const answer::PartitionOptions& options, const answer::PartitionResult& refused) {
-  const bool is_open = refused.status == problem::Status::kInfeasible && !refused.obstacle &&
-                       IsStopped(options) && options.objective.limits.empty();
-  return is_open && std::any_of(network.operators.begin(), network.operators.end(),
-                                [&](const graph::Operator& op) {
-                                  return graph::CanGoInParts(network, op) &&
-                                         !encoder::program::RunsOnHost(network, profile, op);
-                                });
-}
-
-// Searches for plans of networks in which more and more operators are in parts, as long as single
-// operators are the obstacle. Returns the first plan; nullopt if a network has none for another
-// reason, or if no operator is left that could go in parts; unknown after a stop.
-base::Expected<std::optional<answer::PartitionResult>> SearchInParts(
-    const graph::Graph& network, const hw_profiles::Profile& profile,
-    const answer::PartitionOptions& options, const SearchFunction& search,
-    const answer::PartitionResult& refused) {
-  std::vector<std::string> operators;
-  std::optional<placement::Obstacle> obstacle = refused.obstacle;
-  graph::Graph current = network;
-  while (obstacle) {
-    std::optional<NetworkInParts> parts = RewriteInParts(current, profile, options, *obstacle);
-    if (!parts) break;
-    if (parts->is_stopped) return NotInParts(refused.reason);
-    operators.insert(operators.end(), parts->operators.begin(), parts->operators.end());
-    base::Expected<answer::PartitionResult> result = search(parts->network, options);
-    if (!result) return base::Unexpected(result.error());
-    if (result->plan) {
-      result->plan->notes.push_back(NoteOnParts(profile, operators));
-      return *std::move(result);
-    }
-    if (result->status == problem::Status::kUnknown && IsStopped(options))
-      return NotInParts(refused.reason);
-    obstacle = std::move(result->obstacle);
-    current = std::move(parts->network);
-  }
-  return std::nullopt;
-}
-
-// Searches for a plan of the rewritten network, if there is one, and then for one of a network with
-// operators in parts. `given` is the refusal of the network without a rewriting. Returns the plan;
-// or the refusal of the rewritten network, judged; or unknown if operators may go in parts.
-base::Expected<std::optional<answer::PartitionResult>> SearchRewritten(
-    const graph::Graph& network, const hw_profiles::Profile& profile,
-    const answer::PartitionOptions& options, const SearchFunction& search,
-    const std::optional<Rewriting>& rewriting, const answer::PartitionResult* given) {
-  const graph::Graph& current = rewriting ? rewriting->network : network;
-  std::optional<answer::PartitionResult> other;
-  if (rewriting) {
-    base::Expected<answer::PartitionResult> found = search(current, options);
-    if (!found) return base::Unexpected(found.error());
-    other = *std::move(found);
-  }
-  if (!other || !other->plan) {
-    base::Expected<std::optional<answer::PartitionResult>> in_parts =
-        SearchInParts(current, profile, options, search, other ? *other : *given);
-    if (!in_parts) return in_parts;
-    if (*in_parts) {
-      other = *std::move(in_parts);
-    } else if (other) {
-      Judge(current, profile, options, *other);
-    }
-  }
-  if (!other) return other;
-  if (!other->plan) {
-    // An obstacle refers to the given operators.
-    if (current.operators.size() != network.operators.size()) other->obstacle.reset();
-  } else if (rewriting) {
-    std::vector<std::string>& notes = other->plan->notes;
-    notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
-  }
-  return other;
-}
-
-// If the network has no plan, searches for one of a network that computes the same, unless
-// constraints refer to its operators. The network is refused only if the rewritten one is refused
-// too.
+// If the network has no plan, searches for one of the rewritten network, unless constraints refer
+// to its operators. The network is refused only if the rewritten one is refused too.
 base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& network,
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
@@ -261,22 +174,29 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
     given = search(network, options);
     if (!*given || (*given)->plan) return *std::move(given);
   }
-  if (given && options.constraints.empty() && MayGoInParts(network, profile, options, **given))
-    return NotInParts((*given)->reason);
-  const bool is_blocked = given && (*given)->obstacle && !(*given)->obstacle->blocked.empty();
-  const bool is_undecided =
+  // After a stop the other form is searched only if the network is refuted: the answer is open.
+  const bool is_open =
       given && (*given)->status != problem::Status::kInfeasible && IsStopped(options);
-  bool rewrites = options.constraints.empty() && (rewriting || is_blocked) && !is_undecided;
+  bool rewrites = rewriting && !is_open;
   if (rewrites && given) {
     const base::Expected<bool> has_plan = HasPlanWithoutLimits(network, options, search);
     if (!has_plan) return base::Unexpected(has_plan.error());
     rewrites = !*has_plan;
   }
   if (rewrites) {
-    base::Expected<std::optional<answer::PartitionResult>> other =
-        SearchRewritten(network, profile, options, search, rewriting, given ? &**given : nullptr);
-    if (!other) return base::Unexpected(other.error());
-    if (*other && (*other)->status != problem::Status::kInfeasible) return **std::move(other);
+    base::Expected<answer::PartitionResult> other = search(rewriting->network, options);
+    if (!other) return other;
+    if (other->plan) {
+      std::vector<std::string>& notes = other->plan->notes;
+      notes.insert(notes.end(), rewriting->notes.begin(), rewriting->notes.end());
+      return other;
+    }
+    Judge(rewriting->network, profile, options, *other);
+    if (other->status != problem::Status::kInfeasible) {
+      // An obstacle refers to the given operators.
+      if (rewriting->network.operators.size() != network.operators.size()) other->obstacle.reset();
+      return other;
+    }
   }
   if (!given) given = search(network, options);
   if (*given && !(*given)->plan) Judge(network, profile, options, **given);

@@ -18,28 +18,26 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/rewrites.h"
-#include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/partition/least_need.h"
-#include "tessera/search/partition/placement/obstacles.h"
 
 namespace tessera::search::partition {
 namespace {
 
 struct Found {
-  std::vector<int> which;  // operators or tensors, ascending
-  bool is_needed = false;  // as in Rewriting
-};
+  std::vector<int> which;        // operators or tensors, ascending
+  std::vector<std::string> ids;  // of them
+  bool is_needed = false;        // as in Rewriting
 
-// Whether the profile lets an operator take its operands in slices.
-bool HasSlices(const hw_profiles::Profile& profile) {
-  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
-  return std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kSplitK) > 0;
-}
+  void Add(size_t number, const std::string& id, bool needed) {
+    which.push_back(static_cast<int>(number));
+    ids.push_back(id);
+    is_needed = is_needed || needed;
+  }
+};
 
 Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& profile) {
   Found found;
@@ -53,8 +51,7 @@ Found FindForTwoPasses(const graph::Graph& network, const hw_profiles::Profile& 
     if (Fits(need, profile)) continue;
     Need sure = SurelyNeeded(network, profile, op, op.axes);
     sure.Add(tables);
-    found.which.push_back(static_cast<int>(number));
-    found.is_needed = found.is_needed || !Fits(sure, profile);
+    found.Add(number, op.id, !Fits(sure, profile));
   }
   return found;
 }
@@ -97,8 +94,7 @@ Found FindForAxisByAxis(const graph::Graph& network, const hw_profiles::Profile&
                  base::SaturatingMul(sure.longest, smallest)};
     need.Add(encoder::program::AccumulatorBytes(network, op, std::array{smallest}));
     if (Fits(need, profile)) continue;
-    found.which.push_back(static_cast<int>(number));
-    found.is_needed = found.is_needed || !Fits(sure, profile);
+    found.Add(number, op.id, !Fits(sure, profile));
   }
   return found;
 }
@@ -133,8 +129,51 @@ Found FindForGlobalPools(const graph::Graph& network, const hw_profiles::Profile
     Need need = NeedOf(network, profile, op);
     need.Add(base::SaturatingMul(need.longest, op.window.kernel[0] * op.window.kernel[1]));
     if (Fits(need, profile)) continue;
-    found.which.push_back(static_cast<int>(number));
-    found.is_needed = found.is_needed || !Fits(window, profile);
+    found.Add(number, op.id, !Fits(window, profile));
+  }
+  return found;
+}
+
+// Whether some engine runs each of the operators.
+bool HasEngines(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  return std::all_of(network.operators.begin(), network.operators.end(),
+                     [&](const graph::Operator& op) {
+                       return encoder::program::EngineOf(network, profile, op) != nullptr;
+                     });
+}
+
+struct FoundParts : Found {
+  std::vector<graph::Parts> parts;  // parallel to `which`
+};
+
+// Finds sums of products of which the smallest tile does not fit, and the longest parts that fit;
+// each length that is tried is half of the one before. A sum in a longer subgraph takes no slices,
+// so no plan exists if already the factors of one element of the result do not fit.
+FoundParts FindForParts(const graph::Graph& network, const hw_profiles::Profile& profile) {
+  FoundParts found;
+  for (size_t number = 0; number < network.operators.size(); ++number) {
+    const graph::Operator& op = network.operators[number];
+    if (!op.measured.empty() || !graph::CanGoInParts(network, op) ||
+        Fits(NeedOfBarrier(network, op), profile) ||
+        encoder::program::RunsOnHost(network, profile, op))
+      continue;
+    const graph::Shape& operand = graph::ShapeOf(network, op.inputs.front());
+    const int64_t whole = operand[*graph::ops::SumAxisOf(op, 0, operand.size())];
+    const int64_t slice = SmallestSlice(network, profile, static_cast<int>(number), whole);
+    const std::vector<int64_t> extents = SmallestExtents(network, profile, op);
+    graph::Parts parts{static_cast<int>(number), slice};
+    const auto fits = [&] {
+      return Fits(NeedOfSum(network, profile, op, extents, parts.k_extent), profile);
+    };
+    if (fits()) continue;
+    while (parts.k_extent > 1 && !fits())
+      parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
+    const graph::Parts only{0, parts.k_extent};
+    if (!fits() || !HasEngines(graph::InParts(Alone(network, op), std::span(&only, 1)), profile))
+      continue;
+    const std::vector<int64_t> one(extents.size(), 1);
+    found.Add(number, op.id, !Fits(NeedOfFactors(network, profile, op, one, slice), profile));
+    found.parts.push_back(parts);
   }
   return found;
 }
@@ -167,7 +206,8 @@ Found FindForStates(const graph::Graph& network, const hw_profiles::Profile& pro
                  can_be_state);
     found.is_needed = found.is_needed || (!are_direct && !Fits(tables, profile));
   }
-  found.which.assign(chosen.begin(), chosen.end());
+  for (const int tensor : chosen)
+    found.Add(static_cast<size_t>(tensor), network.tensors[static_cast<size_t>(tensor)].id, false);
   return found;
 }
 
@@ -191,10 +231,9 @@ Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profi
     if (Fits(is_barrier ? NeedOfBarrier(network, op) : NeedOfDescribed(network, profile, op),
              profile))
       continue;
-    found.which.push_back(static_cast<int>(number));
-    found.is_needed =
-        found.is_needed ||
-        (!are_direct && (is_barrier || !Fits(SurelyNeededOfDescribed(network, op), profile)));
+    found.Add(
+        number, op.id,
+        (!are_direct && (is_barrier || !Fits(SurelyNeededOfDescribed(network, op), profile))));
   }
   return found;
 }
@@ -227,134 +266,68 @@ std::vector<std::string> MeasuredIn(const graph::Graph& network, const graph::Gr
   return ids;
 }
 
-std::string NoteOn(std::string_view what, const hw_profiles::Profile& profile,
-                   const std::vector<std::string>& ids) {
-  return fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
-                     TileMemory(profile).name, fmt::join(ids, ", "));
-}
+// The network, or the form of it after some changes. It is copied only if there is one.
+class Form {
+ public:
+  explicit Form(const graph::Graph& network) : network_(&network) {}
 
-// Whether the operator in parts of this K extent fits: its slices, its first part and the sum, each
-// alone.
-bool FitsInParts(const graph::Graph& network, const hw_profiles::Profile& profile,
-                 const graph::Parts& parts, const placement::AloneOptions& options) {
-  const graph::Graph rewritten =
-      encoder::program::WithHomes(graph::InParts(network, std::array{parts}), profile);
-  const auto first_part =
-      parts.op + static_cast<int>(network.operators[static_cast<size_t>(parts.op)].inputs.size());
-  const int sum =
-      parts.op + static_cast<int>(rewritten.operators.size() - network.operators.size());
-  const auto fits = [&](int op) {
-    return !options.stop.Requested() &&
-           placement::TryAlone(rewritten, profile, op, options).status ==
-               problem::Status::kFeasible;
-  };
-  for (int op = parts.op; op <= first_part; ++op) {
-    if (!fits(op)) return false;
-  }
-  return fits(sum);
-}
+  const graph::Graph& Network() const { return *network_; }
+  bool IsChanged() const { return changed_.has_value(); }
+  bool IsNeeded() const { return is_needed_; }
 
-// Returns the longest of parts half as long as the last, and so on, that fit; nullopt if there are
-// none.
-std::optional<graph::Parts> PartsThatFit(const graph::Graph& network,
-                                         const hw_profiles::Profile& profile, int number,
-                                         const placement::AloneOptions& options) {
-  const graph::Operator& op = network.operators[static_cast<size_t>(number)];
-  if (!op.measured.empty() || !graph::CanGoInParts(network, op) ||
-      encoder::program::RunsOnHost(network, profile, op))
-    return std::nullopt;
-  const graph::Shape& operand = graph::ShapeOf(network, op.inputs.front());
-  graph::Parts parts{number, operand[*graph::ops::SumAxisOf(op, 0, operand.size())]};
-  while (parts.k_extent > 1 && !options.stop.Requested()) {
-    parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
-    if (FitsInParts(network, profile, parts, options)) return parts;
+  template <typename Make>
+  void Change(const Found& found, const Make& make) {
+    if (found.which.empty()) return;
+    changed_ = make(*network_);
+    network_ = &*changed_;
+    is_needed_ = is_needed_ || found.is_needed;
   }
-  return std::nullopt;
-}
+
+ private:
+  const graph::Graph* network_;
+  std::optional<graph::Graph> changed_;
+  bool is_needed_ = false;
+};
 
 }  // namespace
 
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile) {
+  using graph::Graph;
+  Form form(network);
   const Found hosted = FindForHost(network, profile);
   const Found pools = FindForGlobalPools(network, profile);
-  const graph::Graph moved = OnHost(WithGlobalPools(network, pools.which), profile, hosted.which);
-  const Found ops = FindForTwoPasses(moved, profile);
-  const graph::Graph in_passes = graph::InTwoPasses(moved, ops.which);
-  const Found reductions = FindForAxisByAxis(in_passes, profile);
-  const graph::Graph by_axis = graph::AxisByAxis(in_passes, reductions.which);
-  const Found states = FindForStates(by_axis, profile);
-  const std::array all = {&hosted, &pools, &ops, &reductions, &states};
-  if (std::all_of(all.begin(), all.end(), [](const Found* each) { return each->which.empty(); }))
-    return std::nullopt;
-  const graph::Graph rewritten = graph::WithStates(by_axis, states.which);
+  form.Change(hosted, [&](const Graph& before) { return OnHost(before, profile, hosted.which); });
+  form.Change(pools, [&](const Graph& before) { return WithGlobalPools(before, pools.which); });
+  const Found norms = FindForTwoPasses(form.Network(), profile);
+  form.Change(norms, [&](const Graph& before) { return InTwoPasses(before, norms.which); });
+  const Found reductions = FindForAxisByAxis(form.Network(), profile);
+  form.Change(reductions,
+              [&](const Graph& before) { return AxisByAxis(before, reductions.which); });
+  const FoundParts sums = FindForParts(form.Network(), profile);
+  form.Change(sums, [&](const Graph& before) { return InParts(before, sums.parts); });
+  const Found states = FindForStates(form.Network(), profile);
+  form.Change(states, [&](const Graph& before) { return WithStates(before, states.which); });
+  if (!form.IsChanged()) return std::nullopt;
   Rewriting rewriting{
-      graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten)),
-      {},
-      std::any_of(all.begin(), all.end(), [](const Found* each) { return each->is_needed; })};
+      Renumbered(form.Network(), TensorsByMaker(form.Network())), {}, form.IsNeeded()};
   const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
-    if (!ids.empty()) rewriting.notes.push_back(NoteOn(what, profile, ids));
+    if (ids.empty()) return;
+    rewriting.notes.push_back(
+        fmt::format("{} in '{}': {}; status and bound are those of the network of this plan", what,
+                    TileMemory(profile).name, fmt::join(ids, ", ")));
   };
-  const auto ids_of = [](const auto& items, const std::vector<int>& which) {
-    std::vector<std::string> ids;
-    ids.reserve(which.size());
-    for (const int each : which) ids.push_back(items[static_cast<size_t>(each)].id);
-    return ids;
-  };
-  note("constants as states that are written once, because they do not fit",
-       ids_of(by_axis.tensors, states.which));
-  note("in two passes, because one does not fit", ids_of(network.operators, ops.which));
-  note("reduced axis by axis, because slices of all axes do not fit",
-       ids_of(in_passes.operators, reductions.which));
-  note("pools over whole maps in slices, because these do not fit",
-       ids_of(network.operators, pools.which));
-  note("on the host, because what one tile of them needs does not fit",
-       ids_of(network.operators, hosted.which));
-  if (const std::vector<std::string> measured = MeasuredIn(network, rewritten); !measured.empty())
+  note("constants as states that are written once, because they do not fit", states.ids);
+  note("in two passes, because one does not fit", norms.ids);
+  note("reduced axis by axis, because slices of all axes do not fit", reductions.ids);
+  note("sums of products in parts, because they do not fit", sums.ids);
+  note("pools over whole maps in slices, because these do not fit", pools.ids);
+  note("on the host, because what one tile of them needs does not fit", hosted.ids);
+  if (const std::vector<std::string> measured = MeasuredIn(network, rewriting.network);
+      !measured.empty())
     rewriting.notes.push_back(fmt::format(
         "measured tiles of operators in another form are not used: {}", fmt::join(measured, ", ")));
   return rewriting;
-}
-
-std::optional<NetworkInParts> RewriteInParts(const graph::Graph& network,
-                                             const hw_profiles::Profile& profile,
-                                             const answer::PartitionOptions& options,
-                                             const placement::Obstacle& obstacle) {
-  const base::Stop never;
-  const placement::AloneOptions alone = {
-      .engines = tiling::Engines(options.engines.begin(), options.engines.end()),
-      .budget = options.budget,
-      .room = obstacle.capacity,
-      .stop = options.stop != nullptr ? *options.stop : never};
-  NetworkInParts made{network, {}, false};
-  const auto put_in_parts = [&](std::span<const int> ops) {
-    std::vector<graph::Parts> all;
-    for (const int op : ops) {
-      const std::optional<graph::Parts> parts = PartsThatFit(made.network, profile, op, alone);
-      if (!parts) continue;
-      all.push_back(*parts);
-      made.operators.push_back(made.network.operators[static_cast<size_t>(op)].id);
-    }
-    if (all.empty()) return false;
-    const graph::Graph rewritten = graph::InParts(made.network, all);
-    made.network = graph::Renumbered(rewritten, graph::TensorsByMaker(rewritten));
-    return true;
-  };
-  bool goes_on = put_in_parts(obstacle.blocked);
-  // The bound names further operators at once, of which a search would name the first.
-  while (goes_on && !alone.stop.Requested()) {
-    const cost::PeakLowerBound peak =
-        cost::FindPeakLowerBound(encoder::program::WithHomes(made.network, profile), profile);
-    goes_on = peak.bytes > obstacle.capacity && put_in_parts(std::array{peak.op});
-  }
-  made.is_stopped = alone.stop.Requested();
-  if (made.operators.empty() && !made.is_stopped) return std::nullopt;
-  return made;
-}
-
-std::string NoteOnParts(const hw_profiles::Profile& profile,
-                        const std::vector<std::string>& operators) {
-  return NoteOn("sums of products in parts, because they do not fit", profile, operators);
 }
 
 }  // namespace tessera::search::partition

@@ -8,7 +8,6 @@
 
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
-#include "tessera/search/partition/answer/options_and_result.h"
 
 // A network may have no plan because one of its operators fits in no subgraph: even the smallest
 // tile, with everything that the operator needs in addition, exceeds the tile memory. The search
@@ -29,6 +28,7 @@ struct Rewriting {
 // - Softmax and normalisations take two passes (graph/rewrites.h).
 // - Reductions over several axes go axis by axis (graph/rewrites.h).
 // - Pools with one window become global pools, which read slices of the map (`split_k`).
+// - Sums of products go in parts along K (graph/rewrites.h).
 // - Opaque operators run on the host: those with unknown regions, which need all their tensors as a
 //   whole, and described ones whose smallest tile does not fit.
 //
@@ -36,22 +36,5 @@ struct Rewriting {
 // rewritten. Cost: linear in the network.
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile);
-
-// Puts sums of products in parts along K (graph/rewrites.h): those among the operators that do not
-// fit alone (Obstacle::blocked) of which some parts do. Returns nullopt if there is none. This is
-// the last resort, because partial sums are tensors that leave the tile memory.
-struct NetworkInParts {
-  graph::Graph network;
-  std::vector<std::string> operators;  // that went in parts
-  bool is_stopped = false;             // further operators may go in parts
-};
-std::optional<NetworkInParts> RewriteInParts(const graph::Graph& network,
-                                             const hw_profiles::Profile& profile,
-                                             const answer::PartitionOptions& options,
-                                             const placement::Obstacle& obstacle);
-
-// The note of a plan in which these operators are in parts.
-std::string NoteOnParts(const hw_profiles::Profile& profile,
-                        const std::vector<std::string>& operators);
 
 }  // namespace tessera::search::partition

@@ -65,5 +65,33 @@ TEST(Bounds, SayWhyThereIsNoPlan) {
   EXPECT_THAT(Must(WhyNoPlan(Chain(), Npu(), {{"latency", 1}})), HasSubstr("latency"));
 }
 
+// A window of all channels exceeds the memory, and the profile has no slices along K. The plan is
+// that of a network in parts, which the bounds must allow for.
+TEST(Bounds, HoldForPlansInParts) {
+  const Network network = Must(Network::Parse(R"(schema: 1
+name: wide
+dtype: int8
+inputs:
+  - {id: x, shape: [1, 512, 25, 25]}
+operators:
+  - {id: wide, kind: conv, inputs: [x], out_channels: 32, kernel: 3, dilation: 12, pads: same}
+outputs: [wide]
+)"));
+  const Profile profile = Must(Must(Npu().With("/memories/sram/capacity_bytes", "131072"))
+                                   .With("/tiling/weights", R"(["resident", "streamed"])"));
+  const Plan plan = PlanOf(network, profile);
+  EXPECT_THAT(Json(plan), HasSubstr("sums of products in parts"));
+  EXPECT_THAT(Must(WhyNoPlan(network, profile)), IsEmpty());
+  const std::vector<MetricValue> bounds = Must(LowerBounds(network, profile));
+  const std::vector<PlanMetric> metrics = plan.Metrics();
+  ASSERT_EQ(bounds.size(), metrics.size());
+  for (size_t i = 0; i < metrics.size(); ++i)
+    EXPECT_LE(bounds[i].second, metrics[i].value) << metrics[i].name;
+  // With enough memory the plan is that of the network itself.
+  EXPECT_FALSE(
+      Must(IsAtLeastAsGood(network, Must(profile.With("/memories/sram/capacity_bytes", "1048576")),
+                           profile, {"latency"})));
+}
+
 }  // namespace
 }  // namespace tessera::tests

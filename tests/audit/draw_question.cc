@@ -2,6 +2,7 @@
 
 #include "draw_question.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -9,14 +10,41 @@
 #include "draw_network.h"
 #include "draw_profile.h"
 #include "draws.h"
+#include "tessera/search/partition/rewriting.h"
 #include "tessera/tests/draw_measured.h"
 
 namespace tessera::audit {
+namespace {
+
+// Shrinks the tile memory until some operator does not fit, so that the network is planned in
+// another form. In larger networks some other operator does not fit either.
+void ShrinkUntilRewritten(PlanRequest& question) {
+  hw_profiles::Memory& memory =
+      question.profile.memories[static_cast<size_t>(question.profile.tile_memory)];
+  if (!memory.banks.empty() || !memory.reserved.empty()) return;
+  question.profile.tiling.axes = {{base::Axis::kRows, 1, false},
+                                  {base::Axis::kColumns, 1, false},
+                                  {base::Axis::kChannels, 1, false},
+                                  {base::Axis::kBatch, 1, false}};
+  const int64_t drawn = memory.capacity_bytes;
+  while (memory.capacity_bytes > 4) {
+    memory.capacity_bytes -= std::max<int64_t>(1, memory.capacity_bytes / 16);
+    if (!search::partition::RewriteWhatDoesNotFit(question.network, question.profile)) continue;
+    question.profile = AsRead(question.profile);
+    return;
+  }
+  memory.capacity_bytes = drawn;
+}
+
+}  // namespace
 
 PlanRequest DrawPlanRequest(base::Random& random, int most_operators) {
   PlanRequest question;
-  question.network = DrawNetwork(random, static_cast<int>(random.Uniform(1, most_operators)));
+  const bool shrinks = random.Chance(0.15);
+  const int64_t operators = random.Uniform(1, shrinks ? 1 : most_operators);
+  question.network = DrawNetwork(random, static_cast<int>(operators));
   question.profile = DrawProfile(random, question.network);
+  if (shrinks) ShrinkUntilRewritten(question);
   if (random.Chance(0.15)) DrawMeasured(random, question.profile, question.network);
   question.objective = DrawObjective(random);
   return question;

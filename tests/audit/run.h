@@ -56,6 +56,8 @@ class Run {
   const std::vector<Finding>& Findings() const { return findings_; }
 
  private:
+  void CountForm(std::string_view note);
+
   Tally& tally_;
   std::vector<Finding> findings_;
 };

@@ -160,9 +160,9 @@ void NetworkReader::ReadNames() {
                               "a name of its own");
     }
     const bool opaque = draft.op.kind == base::OperatorKind::kOpaque;
-    if (const YamlNode inputs = entry.Maybe("inputs"); inputs || !opaque) {
-      for (const YamlNode& input : opaque ? inputs.Items() : entry.At("inputs").Items())
-        draft.operands.push_back(input.Text());
+    const YamlNode inputs = opaque ? entry.Maybe("inputs") : entry.At("inputs");
+    if (inputs || !opaque) {
+      for (const YamlNode& input : inputs.Items()) draft.operands.push_back(input.Text());
     }
     if (opaque) {
       ReadOpaqueOutputs(draft);

@@ -107,8 +107,8 @@ graph::Graph WindowOf(const graph::Graph& graph, graph::Interval window) {
   return part;
 }
 
-Subject WideSum() {
-  Subject subject{{}, SmallMachine(hw_profiles::DmaSteps::kSerialized, 900)};
+Subject WideSum(problem::Bytes capacity) {
+  Subject subject{{}, SmallMachine(hw_profiles::DmaSteps::kSerialized, capacity)};
   graph::Graph& graph = subject.graph;
   for (const auto& [id, shape] : {std::pair("x", graph::Shape{1, 20, 10, 10}),
                                   std::pair("filters", graph::Shape{2, 20, 3, 3}),

@@ -37,7 +37,7 @@ graph::Graph Chain(int operators);
 
 // A convolution of 20 channels whose rows read 3 rows of 10 elements each, which exceed the tile
 // memory, on a machine without slices along K.
-Subject WideSum();
+Subject WideSum(problem::Bytes capacity = 900);
 
 // Some operators of a network alone. Tensors from before them are network inputs, tensors that are
 // read behind them are network outputs.

@@ -202,7 +202,14 @@ TEST(Rewriting, TablesOfNormalisationsBecomeStates) {
 
 TEST(Rewriting, SumsGoInPartsIfNothingElseHelps) {
   const auto [graph, profile] = WideSum();
-  ASSERT_FALSE(partition::RewriteWhatDoesNotFit(graph, profile));
+  const auto rewriting = partition::RewriteWhatDoesNotFit(graph, profile);
+  ASSERT_TRUE(rewriting);
+  EXPECT_TRUE(rewriting->is_needed);
+  // One element of the result needs less than a row of it, which is the smallest tile.
+  const auto tight = partition::RewriteWhatDoesNotFit(graph, WideSum(1750).profile);
+  ASSERT_TRUE(tight);
+  EXPECT_FALSE(tight->is_needed);
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, WideSum(2500).profile));
   const auto result =
       partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(result);
