@@ -86,6 +86,7 @@ class ConvertCommand final : public Command {
             ? problem::files::ReadCsvOrJson(*text, name, from_lifetimes_.Get())
             : problem::files::ReadList(FormatNamed(from_), *text, name, from_lifetimes_.Get());
     if (!input) return console.Refuse(input.error());
+    for (const std::string& note : input->notes) console.Note(note);
     const ListFormat to = FormatNamed(to_);
     const Lifetimes lifetimes = to_lifetimes_.Get().value_or(Lifetimes::kHalfOpen);
     base::Expected<std::string> written = problem::files::WriteList(to, *input, lifetimes);

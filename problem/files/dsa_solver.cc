@@ -19,7 +19,9 @@
 
 // Structured problems of dsa-solver, schema version 1. Pools are memories; a buffer must be allowed
 // in one pool only. Objectives, metadata and the structure of pipelines do not restrict addresses
-// and are dropped.
+// and are dropped. Separations, exclusions and penalties of buffers in different pools hold in
+// every placement, as these never share an address; they are dropped too, and counted. A colocation
+// of such buffers cannot hold and is refused.
 namespace tessera::problem::files {
 namespace {
 
@@ -50,6 +52,15 @@ class DsaReader {
     ReadConstraints(body.Required("constraints"));
     if (const JsonValue model = body.Optional("cost_model")) ReadCosts(model);
     return std::move(problem_);
+  }
+
+  // Returns how many pairs were dropped, in words; empty if none was.
+  std::string Dropped() const {
+    std::string counts;
+    for (const auto& [key, count] : dropped_)
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, key);
+    if (counts.empty()) return "";
+    return "dropped, because their buffers are in different pools: " + counts;
   }
 
  private:
@@ -128,8 +139,18 @@ class DsaReader {
       const int first = Find(numbers_, pair.Required("first"), "buffer");
       const int second = Find(numbers_, pair.Required("second"), "buffer");
       static_cast<void>(pair.Optional("reasons"));
+      if (kind != RelationKind::kColocate && Drops(key, first, second)) continue;
       problem_.relations.push_back({kind, first, second});
     }
+  }
+
+  // Returns whether the buffers are in different pools, and then counts the pair.
+  bool Drops(std::string_view key, int first, int second) {
+    if (problem_.buffers.empty()) return false;  // after a fault
+    const auto pool = [&](int i) { return problem_.buffers[static_cast<size_t>(i)].memory; };
+    if (pool(first) == pool(second)) return false;
+    ++dropped_[std::string(key)];
+    return true;
   }
 
   void ReadConstraints(const JsonValue& value) {
@@ -161,21 +182,23 @@ class DsaReader {
   }
 
   void ReadCosts(const JsonValue& value) {
+    constexpr std::string_view kKey = "reuse_penalties";
     JsonObject object = value.Object();
-    for (const JsonValue& item : object.Items("reuse_penalties")) {
+    for (const JsonValue& item : object.Items(kKey)) {
       JsonObject penalty = item.Object();
       Cost cost;
       cost.first = Find(numbers_, penalty.Required("first"), "buffer");
       cost.second = Find(numbers_, penalty.Required("second"), "buffer");
       cost.weight = penalty.Integer("cost", {1, base::kMaxTotal});
       cost.name = penalty.String("reason", "");
-      problem_.costs.push_back(std::move(cost));
+      if (!Drops(kKey, cost.first, cost.second)) problem_.costs.push_back(std::move(cost));
     }
   }
 
   Problem problem_;
-  std::map<int64_t, int> pools_;    // number of a memory
-  std::map<int64_t, int> numbers_;  // of a buffer
+  std::map<int64_t, int> pools_;            // number of a memory
+  std::map<int64_t, int> numbers_;          // of a buffer
+  std::map<std::string, int64_t> dropped_;  // pairs by the key of their list
 };
 
 std::string BeyondDsaSolver(const Problem& problem) {
@@ -268,12 +291,16 @@ Json PinsOf(const Problem& problem) {
 
 }  // namespace
 
-Expected<Problem> ReadDsaSolver(std::string_view text, std::string_view file) {
+Expected<Problem> ReadDsaSolver(std::string_view text, std::string_view file,
+                                std::vector<std::string>* notes) {
   JsonReader reader(text, std::string(file));
   Problem problem;
   {
     JsonObject root = reader.Root().Object();
-    problem = DsaReader().Read(root);
+    DsaReader document;
+    problem = document.Read(root);
+    if (std::string dropped = document.Dropped(); notes != nullptr && !dropped.empty())
+      notes->push_back(std::move(dropped));
   }
   if (!reader.Failed()) {
     if (std::optional<base::Diagnostic> fault = CheckWellFormed(problem))

@@ -93,8 +93,12 @@ base::Expected<ProblemDocument> ReadList(ListFormat format, std::string_view tex
       return ReadProblem(text, file);
     case ListFormat::kTrace:
       return AsDocument(ReadTrace(text, file));
-    case ListFormat::kDsaSolver:
-      return AsDocument(ReadDsaSolver(text, file));
+    case ListFormat::kDsaSolver: {
+      std::vector<std::string> notes;
+      base::Expected<ProblemDocument> document = AsDocument(ReadDsaSolver(text, file, &notes));
+      if (document) document->notes = std::move(notes);
+      return document;
+    }
     case ListFormat::kExecutorch:
       return AsDocument(ReadExecutorch(text, file));
     case ListFormat::kTvm:

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/files/problem_files.h"
@@ -43,7 +44,10 @@ base::Expected<std::string> WriteList(ListFormat format, const ProblemDocument& 
 base::Expected<Problem> ReadTrace(std::string_view text, std::string_view file);
 base::Expected<std::string> WriteTrace(const Problem& problem);
 
-base::Expected<Problem> ReadDsaSolver(std::string_view text, std::string_view file);
+// Separations, exclusions and penalties of buffers in different pools are dropped. `notes` (may be
+// null) then receives a sentence with their numbers.
+base::Expected<Problem> ReadDsaSolver(std::string_view text, std::string_view file,
+                                      std::vector<std::string>* notes = nullptr);
 base::Expected<std::string> WriteDsaSolver(const Problem& problem);
 
 base::Expected<Problem> ReadExecutorch(std::string_view text, std::string_view file);

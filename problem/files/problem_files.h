@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/problem/problem.h"
@@ -65,7 +66,8 @@ base::Expected<std::string> WriteCsv(const Problem& problem, const Allocation* a
 struct ProblemDocument {
   Problem problem;
   std::optional<Ladder> ladder;
-  Fallbacks fallbacks = {};  // for alloc --maximize alone; not with a ladder
+  Fallbacks fallbacks = {};             // for alloc --maximize alone; not with a ladder
+  std::vector<std::string> notes = {};  // what the reader left out, in words; never written
 };
 
 base::Expected<ProblemDocument> ReadProblem(std::string_view text, std::string_view file);

@@ -132,6 +132,15 @@ Bytes LiftOverReserved(const Memory& memory, Bytes load) {
   return kNoPosition;
 }
 
+// Returns how many unreserved bytes lie below the address.
+Bytes FreeBelow(const Memory& memory, Bytes address) {
+  std::vector<AddressRange> free = {{0, address}};
+  for (const problem::Reserved& reserved : memory.reserved) Subtract(free, reserved.range);
+  Bytes bytes = 0;
+  for (const AddressRange& range : free) bytes += range.end - range.begin;
+  return bytes;
+}
+
 // Returns the lowest end that the buffer alone can have with that size.
 Bytes LowestTop(const Problem& problem, const Buffer& buffer, Bytes size) {
   const Memory& memory = problem.memories[static_cast<size_t>(buffer.memory)];
@@ -270,14 +279,16 @@ Bound FindTiedTop(const Problem& problem, int memory) {
 
 }  // namespace
 
-Bound FindBound(const Problem& problem, int memory) {
+Bound FindBound(const Problem& problem, int memory, const base::Stop* stop) {
   const std::vector<Bytes> sizes = SizesOf(problem);
   Bound bound = BoundFinder(problem, memory, /*sizes_are_fixed=*/true).Find(sizes);
   if (ReachesTooFar(problem, sizes)) return bound;
   if (const Bound tied = FindTiedTop(problem, memory); tied.bytes > bound.bytes) bound = tied;
   const Memory& home = problem.memories[static_cast<size_t>(memory)];
   const Bytes granularity = CommonAlignment(problem, home, BuffersOf(problem, memory));
-  for (std::vector<int>& stack : FindSeparatedStacks(problem, memory, granularity)) {
+  // Only a greater load than these bytes lifts the bound.
+  const Bytes known = FreeBelow(home, bound.bytes);
+  for (std::vector<int>& stack : FindSeparatedStacks(problem, memory, granularity, known, stop)) {
     Load load(granularity);
     for (const int i : stack) load.Insert(sizes[static_cast<size_t>(i)], /*overlapping=*/false);
     const Bytes top = LiftOverReserved(home, load.Total());
@@ -311,7 +322,8 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
          std::to_string(bound.bytes) + " bytes together" + holds;
 }
 
-problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granularity) {
+problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granularity,
+                               const base::Stop* stop) {
   problem::Result result;
   const std::optional<Contraction> contraction = ContractColocated(given, nullptr);
   const Problem& problem = contraction ? contraction->problem : given;
@@ -321,7 +333,7 @@ problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granu
     result.engine = "bound";
   }
   for (size_t memory = 0; memory < problem.memories.size(); ++memory) {
-    const Bound bound = FindBound(problem, static_cast<int>(memory));
+    const Bound bound = FindBound(problem, static_cast<int>(memory), stop);
     const Bytes room = memory == 0 ? capacity : problem.memories[memory].capacity;
     if (memory == 0) result.lower_bound = base::RoundUp(bound.bytes, granularity);
     if (result.status == problem::Status::kInfeasible || bound.bytes <= room) continue;

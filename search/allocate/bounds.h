@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/stop.h"
 #include "tessera/problem/problem.h"
 #include "tessera/problem/result.h"
 
@@ -30,11 +31,13 @@ struct Bound {
 // - The lowest top that a group of buffers at fixed distances can have (FindBound alone).
 // - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
 //   its size.
-// - The load of sets of buffers that pairwise live together or are separate; a greedy search finds
-//   some. Only FindBound looks for them, in memories with separate buffers and at most 4 096.
+// - The load of the heaviest set of buffers that pairwise live together or are separate, or of the
+//   heaviest that a limited search finds (separated_stacks.h). Only FindBound looks for it, in
+//   memories with separate buffers and at most 4 096. The stop (may be nullptr) ends the search.
 //
-// Cost: O(n log n) for n lifespans; with separate buffers O(n^2).
-Bound FindBound(const problem::Problem& problem, int memory);
+// Cost: O(n log n) for n lifespans; with separate buffers O(n^2), and some 100 ms at most for the
+// search.
+Bound FindBound(const problem::Problem& problem, int memory, const base::Stop* stop = nullptr);
 
 // Finds bounds as FindBound does, for a Problem of which only sizes change. Computes data that does
 // not depend on sizes once. The Problem must outlive this object.
@@ -67,7 +70,7 @@ std::string Explain(const problem::Problem& problem, const Bound& bound, problem
 // Returns kInfeasible with the reason if something cannot fit, else kUnknown. lower_bound is that
 // of memories[0], rounded up to a multiple of `granularity`.
 problem::Result RefuteByBounds(const problem::Problem& problem, problem::Bytes capacity,
-                               problem::Bytes granularity);
+                               problem::Bytes granularity, const base::Stop* stop = nullptr);
 
 // Returns a number of bytes that divides some optimal peak of memories[0]: the greatest common
 // divisor of its sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every

@@ -115,7 +115,7 @@ class Portfolio {
 
  private:
   base::Expected<Result> Search() {
-    Result refuted = RefuteByBounds(Bounded(), room_.capacity, granularity_);
+    Result refuted = RefuteByBounds(Bounded(), room_.capacity, granularity_, &stop_);
     bound_ = refuted.lower_bound;
     if (refuted.status == Status::kInfeasible) return refuted;
     if (stop_.Requested()) {

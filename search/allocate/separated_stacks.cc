@@ -9,6 +9,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/search/allocate/conflict_model.h"
+#include "tessera/search/allocate/heaviest_stack.h"
 #include "tessera/search/allocate/occupancy.h"
 
 namespace tessera::search::allocate {
@@ -20,38 +21,59 @@ using problem::Problem;
 constexpr size_t kMostBuffers = 4'096;
 constexpr size_t kMostSeeds = 256;
 constexpr size_t kMostToChooseFrom = 64;
-constexpr int64_t kMostVisits = 30'000'000;  // of a buffer in the list of another
+constexpr int64_t kMostGreedyVisits = 30'000'000;  // of a buffer in the list of another
 
 class StackSearch {
  public:
   StackSearch(const Problem& problem, const Conflicts& conflicts, std::vector<int> buffers,
               Bytes granularity)
-      : buffers_(std::move(buffers)), near_(buffers_.size()), is_near_(buffers_.size(), false) {
-    const auto size = [&](int i) {
-      return base::RoundUp(problem.buffers[static_cast<size_t>(i)].size, granularity);
-    };
+      : buffers_(std::move(buffers)),
+        granularity_(granularity),
+        near_(buffers_.size()),
+        is_near_(buffers_.size(), false) {
+    const auto size = [&](int i) { return problem.buffers[static_cast<size_t>(i)].size; };
+    const auto padded = [&](int i) { return base::RoundUp(size(i), granularity); };
     std::stable_sort(buffers_.begin(), buffers_.end(),
-                     [&](int a, int b) { return size(a) > size(b); });
-    for (const int i : buffers_) sizes_.push_back(size(i));
+                     [&](int a, int b) { return padded(a) > padded(b); });
+    for (const int i : buffers_) {
+      sizes_.push_back(size(i));
+      padded_.push_back(padded(i));
+    }
     number_.assign(problem.buffers.size(), kAbsent);
     for (size_t i = 0; i < buffers_.size(); ++i) number_[static_cast<size_t>(buffers_[i])] = i;
     Connect(problem, conflicts);
   }
 
-  std::vector<std::vector<int>> Run() {
+  std::vector<std::vector<int>> Run(Bytes known, const base::Stop* stop) {
+    std::vector<std::vector<size_t>> found = GrowAll();
+    const StackGraph graph{sizes_, near_, granularity_};
+    for (const std::vector<size_t>& stack : found)
+      known = std::max(known, LoadOfStack(graph, stack));
+    found.push_back(FindHeaviestStack(graph, known, stop));
+    if (found.back().empty()) found.pop_back();
     std::vector<std::vector<int>> stacks;
-    for (size_t seed = 0, grown = 0; seed < buffers_.size() && grown < kMostSeeds; ++seed) {
-      if (!is_separate_[seed]) continue;
-      ++grown;
-      for (const bool by_choice : {false, true}) {
-        if (visits_ < kMostVisits) stacks.push_back(Grow(seed, by_choice));
-      }
+    for (const std::vector<size_t>& positions : found) {
+      std::vector<int>& stack = stacks.emplace_back();
+      for (const size_t i : positions) stack.push_back(buffers_[i]);
+      std::sort(stack.begin(), stack.end());
     }
     return stacks;
   }
 
  private:
   static constexpr size_t kAbsent = static_cast<size_t>(-1);
+
+  std::vector<std::vector<size_t>> GrowAll() {
+    std::vector<std::vector<size_t>> stacks;
+    for (size_t seed = 0, grown = 0; seed < buffers_.size() && grown < kMostSeeds; ++seed) {
+      if (!is_separate_[seed]) continue;
+      ++grown;
+      for (const bool by_choice : {false, true}) {
+        if (visits_ < kMostGreedyVisits) stacks.push_back(Grow(seed, by_choice));
+      }
+    }
+    return stacks;
+  }
 
   // Finds which buffers conflict: those that meet in a sweep over the lifespans, unless they may
   // share addresses, and those that relations separate.
@@ -92,15 +114,14 @@ class StackSearch {
     }
   }
 
-  std::vector<int> Grow(size_t seed, bool by_choice) {
-    std::vector<int> stack = {buffers_[seed]};
+  std::vector<size_t> Grow(size_t seed, bool by_choice) {
+    std::vector<size_t> stack = {seed};
     std::vector<size_t> left = near_[seed];
-    while (!left.empty() && visits_ < kMostVisits) {
+    while (!left.empty() && visits_ < kMostGreedyVisits) {
       const size_t next = by_choice ? FindBestChoice(left) : left.front();
-      stack.push_back(buffers_[next]);
+      stack.push_back(next);
       left = NearIn(left, next);
     }
-    std::sort(stack.begin(), stack.end());
     return stack;
   }
 
@@ -118,8 +139,8 @@ class StackSearch {
     size_t best = left.front();
     Bytes most = -1;
     for (const size_t i : left.first(std::min(left.size(), kMostToChooseFrom))) {
-      Bytes bytes = sizes_[i];
-      for (const size_t other : NearIn(left, i)) bytes += sizes_[other];
+      Bytes bytes = padded_[i];
+      for (const size_t other : NearIn(left, i)) bytes += padded_[other];
       if (bytes <= most) continue;
       most = bytes;
       best = i;
@@ -129,7 +150,9 @@ class StackSearch {
 
   // By position, the largest buffer first.
   std::vector<int> buffers_;
+  Bytes granularity_;
   std::vector<Bytes> sizes_;
+  std::vector<Bytes> padded_;              // the sizes, rounded up to the granularity
   std::vector<std::vector<size_t>> near_;  // ascending
   std::vector<bool> is_near_;              // of one buffer, while it is in use
   std::vector<bool> is_separate_;          // from some buffer, by a relation
@@ -140,11 +163,12 @@ class StackSearch {
 }  // namespace
 
 std::vector<std::vector<int>> FindSeparatedStacks(const Problem& problem, int memory,
-                                                  Bytes granularity) {
+                                                  Bytes granularity, Bytes known,
+                                                  const base::Stop* stop) {
   const Conflicts conflicts(problem);
   std::vector<int> buffers = BuffersOf(problem, memory);
   if (!conflicts.AnySeparate() || buffers.size() > kMostBuffers) return {};
-  return StackSearch(problem, conflicts, std::move(buffers), granularity).Run();
+  return StackSearch(problem, conflicts, std::move(buffers), granularity).Run(known, stop);
 }
 
 }  // namespace tessera::search::allocate

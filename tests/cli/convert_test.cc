@@ -10,6 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class ConvertTest : public CommandLineTest {
  protected:
@@ -54,6 +55,23 @@ TEST_F(ConvertTest, RefusesWhatTheTargetCannotState) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, HasSubstr("the format trace cannot state the gaps of 'a'"));
+}
+
+TEST_F(ConvertTest, SaysWhatTheReaderDrops) {
+  Write("kernel.json",
+        R"({"schema_version": 1, "problem": {
+            "pools": [{"id": 0, "name": "left"}, {"id": 1, "name": "right"}],
+            "buffers": [
+              {"id": 0, "size": 4, "live_intervals": [{"lower": 0, "upper": 2}],
+               "allowed_pools": [0]},
+              {"id": 3, "size": 4, "live_intervals": [{"lower": 0, "upper": 2}],
+               "allowed_pools": [1]}],
+            "constraints": {"separations": [{"first": 0, "second": 3}]}}})");
+  const Outcome outcome = Run({"convert", "kernel.json", "--from", "dsa-solver", "--to", "json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("in different pools: 1 separations\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("2 buffers, load 4, 0 pairs"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("separate")));
 }
 
 TEST_F(ConvertTest, APairThatMeetsTwiceIsOnePair) {

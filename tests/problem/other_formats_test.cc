@@ -246,6 +246,48 @@ TEST(OtherFormatsTest, ReadsADocumentOfDsaSolver) {
   EXPECT_EQ(again->costs.at(0).weight, 5);
 }
 
+// A document of dsa-solver with the buffers 0 and 1 in one pool and 2 in another.
+std::string InTwoPools(const std::string& constraints, const std::string& penalties) {
+  std::string text = R"({"schema_version": 1, "instance": "kernel", "problem": {
+      "pools": [{"id": 0, "name": "left", "capacity": 64}, {"id": 1, "name": "acc"}],
+      "buffers": [)";
+  for (int i = 0; i < 3; ++i) {
+    text += (i > 0 ? "," : "") + std::string(R"({"size": 8, "id": )") + std::to_string(i) +
+            R"(, "live_intervals": [{"lower": 0, "upper": 2}], "allowed_pools": [)" +
+            (i < 2 ? "0]}" : "1]}");
+  }
+  return text + R"(], "constraints": {)" + constraints +
+         R"(}, "cost_model": {"reuse_penalties": [)" + penalties + "]}}}";
+}
+
+TEST(OtherFormatsTest, PairsInDifferentPoolsAreDroppedAndCounted) {
+  const std::string text =
+      InTwoPools(R"("separations": [{"first": 0, "second": 2}, {"first": 1, "second": 0},
+                                    {"first": 2, "second": 1}],
+                    "temporal_exclusions": [{"first": 2, "second": 0}])",
+                 R"({"first": 0, "second": 1, "cost": 3}, {"first": 1, "second": 2, "cost": 5})");
+  const auto document = files::ReadList(ListFormat::kDsaSolver, text, "kernel.json");
+  ASSERT_TRUE(document.has_value()) << base::Format(document.error());
+  EXPECT_EQ(document->problem.relations, (std::vector<Relation>{{RelationKind::kSeparate, 1, 0}}));
+  ASSERT_EQ(document->problem.costs.size(), 1U);
+  EXPECT_EQ(document->problem.costs[0].weight, 3);
+  EXPECT_THAT(document->notes,
+              testing::ElementsAre("dropped, because their buffers are in different pools: "
+                                   "1 reuse_penalties, 2 separations, 1 temporal_exclusions"));
+  EXPECT_TRUE(files::ReadDsaSolver(text, "kernel.json").has_value());
+
+  const std::string within = InTwoPools(R"("separations": [{"first": 0, "second": 1}])", "");
+  EXPECT_THAT(files::ReadList(ListFormat::kDsaSolver, within, "kernel.json")->notes,
+              testing::IsEmpty());
+}
+
+TEST(OtherFormatsTest, AColocationInDifferentPoolsIsRefused) {
+  const auto problem = files::ReadDsaSolver(
+      InTwoPools(R"("colocations": [{"first": 0, "second": 2}])", ""), "kernel.json");
+  ASSERT_FALSE(problem.has_value());
+  EXPECT_THAT(problem.error().message, HasSubstr("are in different memories"));
+}
+
 TEST(OtherFormatsTest, AnOfflinePlanListsOffsets) {
   Problem problem = Plain({Make("a", 0, 1, 4), Make("b", 0, 1, 4)});
   problem.buffers[1].offset = 64;
