@@ -51,8 +51,11 @@ void AnswerCache::Keep(CallKey key, std::shared_ptr<const void> answer, size_t b
   if (bytes > most_bytes_ || PositionOf(key) != positions_.end()) return;
   while (counts_.bytes + bytes > most_bytes_) DropLast();
   const size_t hash = key.Hash();
-  entries_.push_front(Entry{std::move(key), std::move(answer), bytes});
-  positions_.emplace(hash, entries_.begin());
+  // If memory runs out, neither of the two has the entry.
+  Entries added;
+  added.push_front(Entry{std::move(key), std::move(answer), bytes});
+  positions_.emplace(hash, added.begin());
+  entries_.splice(entries_.begin(), added);
   counts_.bytes += bytes;
 }
 

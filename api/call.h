@@ -33,12 +33,18 @@ TESSERA_API const char* NameOf(Outcome outcome) noexcept;
 // stays cancelled. Copies share one state.
 class TESSERA_API Canceller {
  public:
-  Canceller();
+  // If memory runs out, the canceller has no state.
+  Canceller() noexcept;
+
+  // False if there was no memory for the state. The canceller then is cancelled from the start, and
+  // each call that it could end returns the error kStopped.
+  bool HasState() const noexcept { return content_ != nullptr; }
+
   void Cancel() const noexcept;
   bool IsCancelled() const noexcept;
 
   struct Content;
-  Content& Get() const noexcept { return *content_; }
+  Content& Get() const noexcept { return *content_; }  // only with a state
 
  private:
   std::shared_ptr<Content> content_;

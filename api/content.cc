@@ -49,7 +49,7 @@ Error BadArgument(std::string message, std::string expected) {
 
 CallStop::CallStop(const CallOptions& options)
     : canceller_(options.canceller),
-      own_(DeadlineOf(options), canceller_ ? &canceller_->Get().stop : nullptr) {
+      own_(DeadlineOf(options), canceller_ ? &StopOf(*canceller_) : nullptr) {
   own_.LimitMemory(options.memory_limit.value_or(base::UsableBytes() / 4 * 3));
 }
 
@@ -150,9 +150,13 @@ const char* NameOf(Outcome outcome) noexcept {
   return kNames[static_cast<size_t>(outcome)];
 }
 
-Canceller::Canceller() : content_(std::make_shared<Content>()) {}
-void Canceller::Cancel() const noexcept { content_->stop.Request(); }
-bool Canceller::IsCancelled() const noexcept { return content_->stop.Requested(); }
+Canceller::Canceller() noexcept : content_(api::MakeUnlessExhausted<Content>()) {}
+
+void Canceller::Cancel() const noexcept {
+  if (HasState()) content_->stop.Request();
+}
+
+bool Canceller::IsCancelled() const noexcept { return !HasState() || content_->stop.Requested(); }
 
 const char* Version() noexcept { return TESSERA_VERSION; }
 

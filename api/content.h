@@ -178,6 +178,22 @@ Result<Done> SaveTo(const std::string& path, const Render& render) noexcept {
   });
 }
 
+// Makes the state of a handle. Returns nullptr if memory runs out.
+template <typename Content, typename... Arguments>
+std::shared_ptr<Content> MakeUnlessExhausted(const Arguments&... arguments) noexcept {
+  try {
+    return std::make_shared<Content>(arguments...);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// Returns the stop of the canceller. Throws std::bad_alloc if the canceller has no state.
+inline base::Stop& StopOf(const Canceller& canceller) {
+  if (!canceller.HasState()) throw std::bad_alloc();
+  return canceller.Get().stop;
+}
+
 // The stop of a call: it combines the caller's canceller and the limits of the call.
 class CallStop {
  public:

@@ -74,7 +74,7 @@ std::optional<Error> Justify(const Network& network, const Profile& profile,
   const hw_profiles::Profile& hardware = profile.Get().profile;
   if (given.explain && !(given.canceller && given.canceller->IsCancelled())) {
     const base::Stop never;
-    const base::Stop& signal = given.canceller ? given.canceller->Get().stop : never;
+    const base::Stop& signal = given.canceller ? StopOf(*given.canceller) : never;
     const parts::PlanReasons reasons = parts::FindPlanReasons(
         graph, hardware, options, result, engines.engines, given.budget, signal);
     if (reasons.collision) {

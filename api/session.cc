@@ -4,6 +4,7 @@
 
 #include <list>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "tessera/api/answer_cache.h"
@@ -79,6 +80,12 @@ struct Session::Content {
 
 namespace tessera::api {
 namespace {
+
+// Returns the state of a session. Throws std::bad_alloc if there is none.
+Session::Content& StateOf(const std::shared_ptr<Session::Content>& content) {
+  if (content == nullptr) throw std::bad_alloc();
+  return *content;
+}
 
 // A text that differs for different lists of values: each value states its length.
 class OptionText {
@@ -259,14 +266,16 @@ std::shared_ptr<const std::string> NetworkKey(const Network::Content& network) {
 namespace tessera {
 inline namespace v0 {
 
-Session::Session(const SessionOptions& options) : content_(std::make_shared<Content>(options)) {}
+Session::Session(const SessionOptions& options) noexcept
+    : content_(api::MakeUnlessExhausted<Content>(options)) {}
 
 Result<PlanAnswer> Session::MakePlan(const Network& network, const Profile& profile,
                                      const PlanOptions& options) const {
   return api::Guarded([&]() -> Result<PlanAnswer> {
+    Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
-    return api::FindOr<PlanAnswer>(content_->answers, api::KeyOf(network, profile, options), [&] {
-      const auto kept = content_->engines.Get(api::ChoiceOf(options).Get(), options);
+    return api::FindOr<PlanAnswer>(state.answers, api::KeyOf(network, profile, options), [&] {
+      const auto kept = state.engines.Get(api::ChoiceOf(options).Get(), options);
       return api::SearchPlan(network, profile, options, kept.get());
     });
   });
@@ -275,8 +284,9 @@ Result<PlanAnswer> Session::MakePlan(const Network& network, const Profile& prof
 Result<AllocateAnswer> Session::Allocate(const Problem& problem,
                                          const AllocateOptions& options) const {
   return api::Guarded([&]() -> Result<AllocateAnswer> {
+    Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
-    return api::FindOr<AllocateAnswer>(content_->answers, api::KeyOf(problem, options),
+    return api::FindOr<AllocateAnswer>(state.answers, api::KeyOf(problem, options),
                                        [&] { return api::PlaceBuffers(problem, options); });
   });
 }
@@ -284,36 +294,39 @@ Result<AllocateAnswer> Session::Allocate(const Problem& problem,
 Result<RevisedAnswer> Session::Revise(const Problem& problem, const Revision& revision,
                                       const AllocateOptions& options) const {
   return api::Guarded([&]() -> Result<RevisedAnswer> {
+    Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
     const Result<AllocateAnswer> before = Allocate(problem, options);
     if (!before) return before.Error();
-    return api::FindOr<RevisedAnswer>(
-        content_->answers, api::KeyOf(problem, revision, options), [&] {
-          return before->allocation ? api::ReviseAllocation(*before->allocation, revision, options)
-                                    : api::ReviseUnplaced(problem, revision, options);
-        });
+    return api::FindOr<RevisedAnswer>(state.answers, api::KeyOf(problem, revision, options), [&] {
+      return before->allocation ? api::ReviseAllocation(*before->allocation, revision, options)
+                                : api::ReviseUnplaced(problem, revision, options);
+    });
   });
 }
 
 Result<TileAnswer> Session::FindTiles(const Network& network, const Profile& profile,
                                       const TileOptions& options) const {
   return api::Guarded([&]() -> Result<TileAnswer> {
+    Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
-    return api::FindOr<TileAnswer>(content_->answers, api::KeyOf(network, profile, options), [&] {
-      const auto kept = content_->engines.Get(api::ChoiceOf(options).Get(), options);
+    return api::FindOr<TileAnswer>(state.answers, api::KeyOf(network, profile, options), [&] {
+      const auto kept = state.engines.Get(api::ChoiceOf(options).Get(), options);
       return api::SearchTiles(network, profile, options, kept.get());
     });
   });
 }
 
-SessionCounts Session::Count() const {
+SessionCounts Session::Count() const noexcept {
+  if (!HasState()) return {};
   const api::AnswerCache::Counts answers = content_->answers.Count();
   SessionCounts counts{answers.hits, answers.misses, answers.dropped, answers.bytes, 0, 0};
   content_->engines.AddTo(counts);
   return counts;
 }
 
-void Session::Clear() const {
+void Session::Clear() const noexcept {
+  if (!HasState()) return;
   content_->answers.Clear();
   content_->engines.Clear();
 }

@@ -40,7 +40,12 @@ struct SessionCounts {
 // cancellation cut off are not kept. Threads may share a session; copies are one session.
 class TESSERA_API Session {
  public:
-  explicit Session(const SessionOptions& options = {});
+  // If memory runs out, the session has no state.
+  explicit Session(const SessionOptions& options = {}) noexcept;
+
+  // False if there was no memory for the state. Each call of the session then returns the error
+  // kStopped, and its counts are 0.
+  bool HasState() const noexcept { return content_ != nullptr; }
 
   Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                               const PlanOptions& options = {}) const;
@@ -53,13 +58,12 @@ class TESSERA_API Session {
   Result<TileAnswer> FindTiles(const Network& network, const Profile& profile,
                                const TileOptions& options = {}) const;
 
-  SessionCounts Count() const;
+  SessionCounts Count() const noexcept;
 
   // Forgets everything.
-  void Clear() const;
+  void Clear() const noexcept;
 
   struct Content;
-  const Content& Get() const noexcept { return *content_; }
 
  private:
   std::shared_ptr<Content> content_;

@@ -331,7 +331,7 @@ class ExploreCommand final : public Command {
     explore::RunOptions options;
     options.threads = threads_.Get();
     options.progress = [&](std::string_view line) { console.Progress(line); };
-    const InterruptGuard guard(options.canceller.Get().stop);
+    const InterruptGuard guard(api::StopOf(options.canceller));
     return explore::Ask(spec, store, questions_.Get(), options);
   }
 

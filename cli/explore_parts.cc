@@ -116,7 +116,7 @@ class MergePart final : public ExplorePart {
     explore::MergeOptions options;
     options.threads = threads_.Get();
     options.progress = [&](std::string_view line) { console.Progress(line); };
-    const InterruptGuard guard(options.canceller.Get().stop);
+    const InterruptGuard guard(api::StopOf(options.canceller));
     const auto report = explore::Merge(stores_, output_, options);
     if (!report) return RefuseStore(console, report.error());
     if (!*report) {
@@ -166,7 +166,7 @@ ExitCode ShardChoice::Run(Console& console, const explore::Spec& spec, const std
   options.plan_all = plan_all;
   options.retry_failed = retry_failed_;
   options.progress = [&](std::string_view line) { console.Progress(line); };
-  const InterruptGuard guard(options.canceller.Get().stop);
+  const InterruptGuard guard(api::StopOf(options.canceller));
   const auto report = explore::ExploreShard(spec, text, store, options);
   if (!report) return RefuseStore(console, store.FaultOr(report.error()));
   if (!*report) {

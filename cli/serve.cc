@@ -108,7 +108,7 @@ class ServeCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const InterruptGuard guard(interrupt_.Get().stop);
+    const InterruptGuard guard(api::StopOf(interrupt_));
     serve::AnswererOptions options;
     options.threads = threads_.Get();
     options.memory_limit = memory_limit_;

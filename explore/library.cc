@@ -76,6 +76,8 @@ Result<ExploreAnswer> AnswerCall(std::string text, const ExploreOptions& options
   run.threads = options.threads;
   run.memory_limit = options.memory_limit;
   run.progress = options.progress;
+  if (!run.canceller.HasState() || (options.canceller && !options.canceller->HasState()))
+    return api::OutOfMemory();
   const Watch watch(options, run.canceller);
   const base::Expected<std::optional<Json>> document = Ask(*spec, *store, request, run);
   if (!document) return api::BadInput(document.error());

@@ -52,6 +52,7 @@ std::string NetworkKey(const NetworkEntry& network) { return network.digest + Im
 Planner::Planner(const Spec& spec, const std::vector<Point>& points, const Store& store,
                  PlannerOptions options)
     : spec_(spec), points_(points), store_(store), options_(std::move(options)) {
+  if (!session_.HasState() || !options_.canceller.HasState()) throw std::bad_alloc();
   for (const Point& point : points_) digests_.push_back(DigestOf(point.text));
 }
 

@@ -72,7 +72,9 @@ Answerer::Answerer(const AnswererOptions& options)
       session_(SessionOptions{options_.most_bytes / 2}),
       networks_(kInputs, options_.most_bytes / 16),
       profiles_(kInputs, options_.most_bytes / 32),
-      evaluators_(kEvaluators, options_.most_bytes / 32) {}
+      evaluators_(kEvaluators, options_.most_bytes / 32) {
+  if (!session_.HasState()) throw std::bad_alloc();
+}
 
 std::string Answerer::Answer(const Request& request, const Canceller& canceller) {
   try {

@@ -94,6 +94,10 @@ bool Waiting::Add(Request& request, size_t bytes, std::chrono::milliseconds pati
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return HasRoom(bytes); })) return false;
   Entry& entry = entries_.emplace_back();
+  if (!entry.canceller.HasState()) {
+    entries_.pop_back();
+    throw std::bad_alloc();
+  }
   entry.request = std::move(request);
   entry.bytes = bytes;
   bytes_ += bytes;

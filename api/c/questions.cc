@@ -172,7 +172,9 @@ tessera_status tessera_session_new(size_t most_bytes, tessera_session** session,
   return Guarded(error, [&] {
     SessionOptions options;
     if (most_bytes != 0) options.most_bytes = most_bytes;
-    *session = new tessera_session{Session(options)};
+    const Session made(options);
+    if (!made.HasState()) throw std::bad_alloc();
+    *session = new tessera_session{made};
     return TESSERA_OK;
   });
 }

@@ -92,11 +92,8 @@ size_t tessera_network_operator_count(const tessera_network* network) {
 void tessera_network_free(tessera_network* network) { delete network; }
 
 tessera_canceller* tessera_canceller_new() {
-  try {
-    return new tessera_canceller();
-  } catch (...) {
-    return nullptr;
-  }
+  const Canceller canceller;
+  return canceller.HasState() ? new (std::nothrow) tessera_canceller{canceller} : nullptr;
 }
 void tessera_canceller_cancel(const tessera_canceller* canceller) { canceller->value.Cancel(); }
 void tessera_canceller_free(tessera_canceller* canceller) { delete canceller; }

@@ -13,6 +13,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,13 @@ template <typename T>
 T ValueOf(Result<T> result) {
   if (!result) Raise(result.Error());
   return *std::move(result);
+}
+
+// Returns the session or canceller; raises MemoryError if there was no memory for its state.
+template <typename Object>
+Object WithState(Object object) {
+  if (!object.HasState()) throw std::bad_alloc();
+  return object;
 }
 
 // Calls that were cancelled and whose threads have not ended yet. The module owns this object, and
@@ -93,7 +101,7 @@ template <typename Options, typename Call>
 auto Run(Options options, Call call) {
   using Answer = decltype(call(std::as_const(options)));
   constexpr std::chrono::milliseconds kBetweenLooks{20};
-  const Canceller canceller = options.canceller.value_or(Canceller());
+  const Canceller canceller = WithState(options.canceller.value_or(Canceller()));
   options.canceller = canceller;
   std::shared_ptr<Progress> progress;
   if (options.progress) {

@@ -45,7 +45,7 @@ namespace py = pybind11;
 void DefineOptions(py::module_& module) {
   py::class_<Canceller>(module, "Canceller",
                         "Ends calls early, from any thread. It stays cancelled.")
-      .def(py::init<>())
+      .def(py::init([] { return WithState(Canceller()); }))
       .def("cancel", &Canceller::Cancel,
            "Ends every call that has it, with the best answer so far.")
       .def("is_cancelled", &Canceller::IsCancelled, "Whether `cancel` was called.");

@@ -81,7 +81,7 @@ py::list EvaluateAtMostIn(const Evaluator& evaluator, const Network& network, co
 
 void DefineSessions(py::module_& module) {
   py::class_<Session>(module, "Session")
-      .def(py::init([](std::size_t most_bytes) { return Session({most_bytes}); }))
+      .def(py::init([](std::size_t most_bytes) { return WithState(Session({most_bytes})); }))
       .def("counts", [](const Session& session) { return Fields(session.Count()); })
       .def("clear", &Session::Clear);
   module.def("plan", &PlanIn);

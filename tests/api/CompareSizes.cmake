@@ -10,7 +10,7 @@ endfunction()
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(COMMAND ${STRIP} -o ${FOLDER}/stripped.so ${LIBRARY} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${FOLDER}/stripped.so bytes)
-expect_at_most(${bytes} 780000 "all of Tessera::allocate, stripped,")
+expect_at_most(${bytes} 760000 "all of Tessera::allocate, stripped,")
 
 # Code and data of canonical search and of the greedy engine, without what they share with others.
 string(REPLACE "," ";" objects "${ENGINES}")

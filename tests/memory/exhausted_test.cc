@@ -3,11 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <limits>
-#include <new>
 #include <optional>
 
 #include "tessera/base/process.h"
@@ -21,6 +18,7 @@
 #include "tessera/search/engines/lazy/lazy_engine.h"
 #include "tessera/search/engines/local_search/local_search.h"
 #include "tessera/search/partition/partition.h"
+#include "tessera/tests/memory/failing_new.h"
 #include "tessera/tests/search/cost/small_machine.h"
 #include "tessera/tests/search/partition/networks.h"
 
@@ -30,51 +28,6 @@
 
 // Each allocation of memory fails once. The search then gives an honest answer, throws nothing, and
 // loses no memory.
-
-namespace {
-
-// Allocations of this process until the failing one. 0: none fails any more.
-std::atomic<int64_t>& UntilFailure() {
-  static std::atomic<int64_t> until{0};
-  return until;
-}
-
-std::atomic<int64_t>& Blocks() {
-  static std::atomic<int64_t> blocks{0};
-  return blocks;
-}
-
-// A function of its own: if inlined, the compiler reports free() as a mismatch with operator new.
-[[gnu::noinline]] void Release(void* block) { std::free(block); }
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  if (UntilFailure().load(std::memory_order_relaxed) > 0 && --UntilFailure() == 0)
-    throw std::bad_alloc();
-  void* const block = std::malloc(std::max<size_t>(bytes, 1));
-  if (block == nullptr) throw std::bad_alloc();
-  ++Blocks();
-  return block;
-}
-
-// std::stable_sort calls this form. A sanitizer has its own, which would not match the delete
-// below.
-void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  try {
-    return operator new(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-void operator delete(void* block) noexcept {
-  if (block == nullptr) return;
-  --Blocks();
-  Release(block);
-}
-
-void operator delete(void* block, size_t /*bytes*/) noexcept { operator delete(block); }
 
 namespace tessera::search {
 namespace {
@@ -172,7 +125,7 @@ TEST(PlanUnderFailure, AnswersHonestlyAndLosesNothing) {
 
 class EnginesUnderALimit : public testing::TestWithParam<const Engine*> {
  protected:
-  const engines::greedy::GreedyEngine greedy_;
+  const engines::greedy::GreedyEngine greedy_{};
 };
 
 // Two million pairs of buffers that live together need more than a share of the limit. Greedy
