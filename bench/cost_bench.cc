@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tessera/base/files.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
@@ -20,10 +21,12 @@
 #include "tessera/search/cost/simulator.h"
 
 // The cycles of single operators in stripes of rows, for comparisons with other estimators:
-// bench/cost_tables.py. Reads lines "OPERATOR ROWS WEIGHTS" and prints the cycles of each, or "-"
-// if the network has no such operator. WEIGHTS: "buffered" (in the tile memory already), "direct",
-// "streamed". Tensors between operators stay in the tile memory; inputs and outputs of the network
-// are at home.
+// bench/cost_tables.py. Reads lines "OPERATOR ROWS WEIGHTS [BYTES]" and prints the cycles of each,
+// or
+// "-" if the network has no such operator. BYTES: of the operator's weights and their tables, as
+// stored. WEIGHTS: "buffered" (in the tile memory already), "direct"
+// or "streamed" (from their home: direct if the profile has that, otherwise streamed). Tensors
+// between operators stay in the tile memory; inputs and outputs of the network are at home.
 namespace {
 
 using tessera::graph::Graph;
@@ -39,6 +42,36 @@ T OrExit(tessera::base::Expected<T> value) {
 
 tessera::base::Expected<std::string> ReadFile(std::string_view path) {
   return tessera::base::ReadInput(std::string(path));
+}
+
+struct Row {
+  std::string name;
+  int64_t rows = 0;
+  std::string weights;
+  std::optional<int64_t> bytes;
+};
+
+std::vector<Row> ReadRows(std::istream& input) {
+  std::vector<Row> read;
+  std::string line;
+  while (std::getline(input, line)) {
+    std::istringstream words(line);
+    Row& row = read.emplace_back();
+    words >> row.name >> row.rows >> row.weights;
+    if (int64_t bytes = 0; words >> bytes) row.bytes = bytes;
+  }
+  return read;
+}
+
+void SetStoredBytes(Graph& network, const Profile& profile, const std::vector<Row>& rows) {
+  for (const tessera::graph::Operator& op : network.operators) {
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&op](const Row& each) { return each.name == op.id; });
+    if (row == rows.end() || !row->bytes || op.weights.empty()) continue;
+    const int64_t channels = network.tensors[static_cast<size_t>(op.outputs.front())].shape[1];
+    network.tensors[static_cast<size_t>(op.weights.front())].stored_bytes =
+        std::max<int64_t>(1, *row->bytes - profile.table_bytes_per_channel * channels);
+  }
 }
 
 class Pricing {
@@ -62,9 +95,11 @@ class Pricing {
         network_.tensors[static_cast<size_t>(op.outputs.front())].shape;
     if (tile.size() == 4) tile[2] = std::min(tile[2], rows);
     tessera::encoder::program::Policy policy;
-    policy.weights = weights == "direct"     ? WeightPolicy::kDirect
-                     : weights == "streamed" ? WeightPolicy::kStreamed
-                                             : WeightPolicy::kResident;
+    const auto& offered = profile_.tiling.weights;
+    const bool direct = std::count(offered.begin(), offered.end(), WeightPolicy::kDirect) > 0;
+    policy.weights = weights == "buffered" ? WeightPolicy::kResident
+                     : direct              ? WeightPolicy::kDirect
+                                           : WeightPolicy::kStreamed;
     for (int tensor = 0; tensor < static_cast<int>(network_.tensors.size()); ++tensor)
       policy.kept.push_back(tensor);
     tessera::search::cost::Prefetches prefetches;
@@ -86,21 +121,17 @@ int main(int argc, char** argv) {
     std::fputs("usage: cost_bench NETWORK PROFILE < ROWS\n", stderr);
     return 2;
   }
-  const Graph network = OrExit(ReadFile(argv[1]).and_then([&](const std::string& text) {
+  Graph network = OrExit(ReadFile(argv[1]).and_then([&](const std::string& text) {
     return tessera::graph::import::yaml::ReadNetwork(text, argv[1]);
   }));
   const Profile profile = OrExit(ReadFile(argv[2]).and_then([&](const std::string& text) {
     return tessera::hw_profiles::ReadProfile(text, argv[2], ReadFile);
   }));
+  const std::vector<Row> rows = ReadRows(std::cin);
+  SetStoredBytes(network, profile, rows);
   const Pricing pricing(network, profile);
-  std::string line;
-  while (std::getline(std::cin, line)) {
-    std::istringstream words(line);
-    std::string name;
-    std::string weights;
-    int64_t rows = 0;
-    words >> name >> rows >> weights;
-    const std::optional<int64_t> cycles = pricing.CyclesOf(name, rows, weights);
+  for (const Row& row : rows) {
+    const std::optional<int64_t> cycles = pricing.CyclesOf(row.name, row.rows, row.weights);
     fmt::print("{}\n", cycles ? std::to_string(*cycles) : "-");
   }
   return 0;

@@ -70,6 +70,9 @@ struct Throughput {
   int64_t weight_steps = 0;
   // the output stage works on whole groups of so many channels; 0: of one
   int64_t channel_group = 0;
+  // conv: where it has stride 2 along columns, two columns of a network input of at most so many
+  // channels are one column of twice the channels; 0: never
+  int64_t fold_columns = 0;
 };
 
 inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
@@ -81,14 +84,18 @@ inline constexpr auto kThroughputFields = std::to_array<Field<Throughput>>({
     {"cycles_per_output", &Throughput::cycles_per_output, kAmounts},
     {"channel_group", &Throughput::channel_group, kCountsOrZero, Presence::kOptional},
     {"start_cycles", &Throughput::start_cycles, kCycles},
+    {"fold_columns", &Throughput::fold_columns, kCountsOrZero, Presence::kOptional},
 });
 
 // Returns the fields that an entry for this kind has. The first field is for depthwise convolutions
-// only, the next four are for all multiply-accumulates.
+// only, the next four are for all multiply-accumulates, the last is for convolutions.
 constexpr std::span<const Field<Throughput>> ThroughputFieldsOf(base::OperatorKind kind) {
   const std::span<const Field<Throughput>> all = kThroughputFields;
-  if (kind == base::OperatorKind::kDepthwise) return all;
-  return all.subspan(base::TraitsOf(kind).multiplies ? 1 : 5);
+  const size_t begin = kind == base::OperatorKind::kDepthwise ? 0
+                       : base::TraitsOf(kind).multiplies      ? 1
+                                                              : 5;
+  const size_t end = all.size() - (kind == base::OperatorKind::kConv ? 0 : 1);
+  return all.subspan(begin, end - begin);
 }
 
 struct HostSpeed {           // for operators of every kind and data type
@@ -113,10 +120,14 @@ struct OutputBlocks {
   int64_t channel_step = 1;    // blocks of some of the channels have a multiple of it
   int64_t input_channels = 1;  // at most, of an input block; a depthwise convolution: those of the
                                // block
+  int64_t input_channel_step = 1;  // an input block has room for a multiple of it
   int64_t buffer_bytes = 0;
   int64_t input_granularity_bytes = 1;  // of the room for two input blocks
   int64_t sum_granularity_bytes = 1;    // of the room for the sums of two blocks
   int64_t sum_bytes = 4;                // of one output
+  // the output stage requests the table of a block in parts of so many bytes, each of which waits
+  // for the latency of its memory; 0: it does not wait
+  int64_t table_request_bytes = 0;
 };
 
 inline constexpr FieldRange kBlockExtents = {1, 256};
@@ -127,10 +138,12 @@ inline constexpr auto kOutputBlocksFields = std::to_array<Field<OutputBlocks>>({
     {"channels", &OutputBlocks::channels, kBlockExtents, Presence::kRequired},
     {"channel_step", &OutputBlocks::channel_step, kBlockExtents},
     {"input_channels", &OutputBlocks::input_channels, kCounts, Presence::kRequired},
+    {"input_channel_step", &OutputBlocks::input_channel_step, kCounts, Presence::kOptional},
     {"buffer_bytes", &OutputBlocks::buffer_bytes, {1, kMostBytes}, Presence::kRequired},
     {"input_granularity_bytes", &OutputBlocks::input_granularity_bytes, kCounts},
     {"sum_granularity_bytes", &OutputBlocks::sum_granularity_bytes, kCounts},
     {"sum_bytes", &OutputBlocks::sum_bytes, kCounts},
+    {"table_request_bytes", &OutputBlocks::table_request_bytes, kCountsOrZero, Presence::kOptional},
 });
 
 // Limits the block sizes of one operator kind on one engine: rows * columns * channels of a block,
@@ -142,6 +155,7 @@ struct Engine {
   std::string name;  // also the engine of its accesses, as in a mode's "pe.read"
   std::vector<Throughput> throughputs;
   double mac_pj = 0;
+  double operand_pj = 0;  // of the registers, for each operand of a multiply-accumulate
   // operators that run concurrently: those before an operator hide its start
   int outstanding = 1;
   std::optional<double> area_mm2 = {};
@@ -157,9 +171,16 @@ inline constexpr auto kEngineFields = std::to_array<Field<Engine>>({
     {"blocks"},
     {"host"},
     {"mac_pj", &Engine::mac_pj, kAmounts},
+    {"operand_pj", &Engine::operand_pj, kAmounts, Presence::kOptional},
     {"outstanding", &Engine::outstanding, kCounts},
     {"area_mm2", &Engine::area_mm2, kAmounts, Presence::kOptional},
     {"idle_cycles_between_tiles", &Engine::idle_cycles_between_tiles, kCycles, Presence::kOptional},
 });
+
+// The energy of a multiply-accumulate with its operands: two factors and the sum.
+inline double MacPicojoules(const Engine& engine) {
+  constexpr double kOperands = 3;
+  return engine.mac_pj + kOperands * engine.operand_pj;
+}
 
 }  // namespace tessera::hw_profiles

@@ -69,8 +69,8 @@ namespace {
 bool HasHome(const Profile& profile, base::TensorRole role, bool Memory::*property) {
   const RoleLayout& layout = LayoutOf(profile, role);
   for (int i = 0; i < static_cast<int>(profile.memories.size()); ++i) {
-    if (profile.memories[static_cast<size_t>(i)].*property && i != profile.tile_memory &&
-        IsHomeOf(layout, i))
+    if (!layout.tiles_only && profile.memories[static_cast<size_t>(i)].*property &&
+        i != profile.tile_memory && IsHomeOf(layout, i))
       return true;
   }
   return false;
@@ -84,6 +84,16 @@ bool MayReadAtHome(const Profile& profile, base::TensorRole role) {
 
 bool MayWriteAtHome(const Profile& profile, base::TensorRole role) {
   return HasHome(profile, role, &Memory::direct_write);
+}
+
+bool MayReadAt(const Profile& profile, base::TensorRole role, int memory) {
+  return !LayoutOf(profile, role).tiles_only &&
+         profile.memories[static_cast<size_t>(memory)].direct_read;
+}
+
+bool MayWriteAt(const Profile& profile, base::TensorRole role, int memory) {
+  return !LayoutOf(profile, role).tiles_only &&
+         profile.memories[static_cast<size_t>(memory)].direct_write;
 }
 
 bool HasSeveralHomes(const Profile& profile) {

@@ -115,6 +115,8 @@ inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
     {"pipelined", &Link::pipelined, {}, Presence::kOptional},
 });
 
+inline constexpr FieldRange kStoredRatios = {1.0 / 1024, 16};
+
 // The storage of tensors of one role.
 struct RoleLayout {
   int home = 0;                 // index into Profile::memories
@@ -128,6 +130,9 @@ struct RoleLayout {
   // the most bytes that a transfer or an engine requests from the home at a time; each request is a
   // burst; 0: whole runs
   int64_t request_bytes = 0;
+  bool tiles_only = false;  // engines access no home, even where the memory permits it
+  // constants alone: bytes as stored per byte of their elements, where the network states no bytes
+  std::optional<double> stored_ratio = {};
 };
 
 inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
@@ -136,6 +141,8 @@ inline constexpr auto kRoleFields = std::to_array<Field<RoleLayout>>({
     {"channel_block", &RoleLayout::channel_block, kCounts},
     {"row_pitch_bytes", &RoleLayout::row_pitch_bytes, kCounts},
     {"request_bytes", &RoleLayout::request_bytes, kCountsOrZero, Presence::kOptional},
+    {"tiles_only", &RoleLayout::tiles_only, {}, Presence::kOptional},
+    {"stored_ratio", &RoleLayout::stored_ratio, kStoredRatios, Presence::kOptional},
 });
 
 enum class HaloStorage : uint8_t { kRecompute, kRollingBuffer, kLineBuffer, kAdjacent };
@@ -197,9 +204,24 @@ inline constexpr auto kScratchFields = std::to_array<Field<Scratch>>({
     {"factors"},
 });
 
+// How far cycles on the profile are from those of a measurement or another estimator, as shares:
+// 0.05 means 5 % more or less.
+struct KnownError {
+  std::string source;
+  double median = 0;
+  double nine_of_ten = 0;  // of the compared figures are at most this far off
+};
+
+inline constexpr auto kKnownErrorFields = std::to_array<Field<KnownError>>({
+    {"source"},
+    {"median", &KnownError::median, kAmounts, Presence::kRequired},
+    {"nine_of_ten", &KnownError::nine_of_ten, kAmounts, Presence::kRequired},
+});
+
 struct Profile {
   std::string name;
   std::string description;
+  std::optional<KnownError> known_error = {};
   double clock_hz = 0;
   std::vector<Memory> memories;
   int tile_memory = 0;  // index: the memory of tiles
@@ -218,6 +240,7 @@ inline constexpr auto kProfileFields = std::to_array<Field<Profile>>({
     {"name"},
     {"description"},
     {"extends"},
+    {"known_error"},
     {"clock_hz", &Profile::clock_hz, {1, 1e18}, Presence::kRequired},
     {"memories"},
     {"tile_memory"},
@@ -257,6 +280,10 @@ int HomeAt(const RoleLayout& layout, int place);
 
 // Whether the memory is a home of the role.
 bool IsHomeOf(const RoleLayout& layout, int memory);
+
+// Whether engines may read tensors of the role, or write them, in this memory.
+bool MayReadAt(const Profile& profile, base::TensorRole role, int memory);
+bool MayWriteAt(const Profile& profile, base::TensorRole role, int memory);
 
 // Whether engines may read tensors of the role, or write them, in some home other than the tile
 // memory.

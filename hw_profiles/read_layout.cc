@@ -114,6 +114,9 @@ void ReadRoles(const YamlNode& root, Profile& profile) {
     RequireFields(node, kRoleFields);
     if (const YamlNode home = node.Maybe("home")) ReadHomes(home, profile, role);
     ReadFields(node, kRoleFields, role);
+    if (role.stored_ratio &&
+        &role != &profile.roles[static_cast<size_t>(base::TensorRole::kConstant)])
+      node.At("stored_ratio").Complain("only constants are stored compressed", "no 'stored_ratio'");
   }
 }
 

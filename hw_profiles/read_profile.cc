@@ -92,7 +92,9 @@ bool MayMove(const Profile& profile, TensorRole role, const Memory& home) {
                        [](WeightPolicy policy) { return policy != WeightPolicy::kDirect; });
   }
   const Traffic traffic = TrafficOf(role);
-  return (traffic.read && !home.direct_read) || (traffic.written && !home.direct_write);
+  const bool direct = !LayoutOf(profile, role).tiles_only;
+  return (traffic.read && !(direct && home.direct_read)) ||
+         (traffic.written && !(direct && home.direct_write));
 }
 
 // `node`: the place where the profile names this home of the role.
@@ -153,12 +155,16 @@ void CheckDirectWeights(const YamlNode& root, const Profile& profile) {
   for (size_t index = 0; index < profile.memories.size(); ++index) {
     const Memory& home = profile.memories[index];
     const int memory = static_cast<int>(index);
-    if (!IsHomeOf(layout, memory) || memory == profile.tile_memory || home.direct_read) continue;
+    if (!IsHomeOf(layout, memory) || memory == profile.tile_memory ||
+        MayReadAt(profile, TensorRole::kConstant, memory))
+      continue;
     for (const YamlNode& policy : weights.Items()) {
       if (policy.Text() != NameOf(WeightPolicy::kDirect)) continue;
       policy.Complain(
           "engines cannot read weights directly from '" + home.name + "', the home of constants",
-          "direct_read: true at that memory", "add direct_read there, or remove direct here");
+          layout.tiles_only ? "tiles_only: false for the role" : "direct_read: true at that memory",
+          layout.tiles_only ? "remove tiles_only of the role, or remove direct here"
+                            : "add direct_read there, or remove direct here");
     }
   }
 }
@@ -247,6 +253,12 @@ void ReadHead(const YamlNode& root, Profile& profile) {
   profile.name = root.At("name").Text();
   if (const YamlNode description = root.Maybe("description"))
     profile.description = description.Text();
+  if (const YamlNode error = root.Maybe("known_error"); error && !IsDropped(error)) {
+    KnownError& known = profile.known_error.emplace();
+    RequireFields(error, kKnownErrorFields);
+    known.source = error.At("source").Text();
+    ReadFields(error, kKnownErrorFields, known);
+  }
   ReadFields(root, kProfileFields, profile);
 }
 

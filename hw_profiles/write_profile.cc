@@ -178,6 +178,9 @@ ordered_json ToJson(const Rule& rule, const Profile& profile) {
 std::string WriteProfileJson(const Profile& profile) {
   ordered_json json = {{"schema", 1}, {"name", profile.name}};
   if (!profile.description.empty()) json["description"] = profile.description;
+  if (profile.known_error)
+    json["known_error"] = FieldsToJson(kKnownErrorFields, *profile.known_error,
+                                       {{"source", profile.known_error->source}});
   ordered_json& memories = json["memories"] = ordered_json::object();
   for (const Memory& memory : profile.memories) memories[memory.name] = ToJson(memory);
   json["tile_memory"] = profile.memories[static_cast<size_t>(profile.tile_memory)].name;

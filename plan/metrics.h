@@ -26,6 +26,8 @@ namespace tessera::plan {
 struct Metrics {
   double clock_hz = 0;  // of the profile: the cycles of a second; not a cost
   int64_t latency_cycles = 0;
+  // the part of them in which engines wait for transfers: prologue, epilogue, waits between steps
+  int64_t exposed_cycles = 0;
   double energy_pj = 0;
   // "mac", "leakage", and the name of each memory; the sum is energy_pj
   std::map<std::string, double> energy_by_part;
@@ -42,7 +44,9 @@ struct Metrics {
   // Bytes that tensors, constants and state occupy outside the tile memory. Of a subgraph: their
   // sizes while it runs. Of a plan: the highest byte of each memory, plus one, all memories added.
   int64_t off_chip_peak_bytes = 0;
-  std::string bound_by;  // "compute", or the link that takes longest; "several" if parts differ
+  // "compute", or the link that takes longest; "exposed transfers" if prologue, epilogue and waits
+  // for slices take more than half of the cycles; "several" if parts differ
+  std::string bound_by;
 };
 
 // How the value of a whole follows from the values of its parts. A ratio follows from the sums of
@@ -59,8 +63,9 @@ struct MetricField {
 };
 
 // All fields except clock_hz and bound_by, in the order of JSON.
-inline constexpr std::array<MetricField, 11> kMetricFields = {{
+inline constexpr std::array<MetricField, 12> kMetricFields = {{
     {"latency_cycles", "cycles", &Metrics::latency_cycles},
+    {"exposed_cycles", "exposed cycles", &Metrics::exposed_cycles},
     {"energy_pj", "an energy", &Metrics::energy_pj},
     {"energy_by_part", "an energy", &Metrics::energy_by_part},
     {"off_chip_bytes", "off-chip bytes", &Metrics::off_chip_bytes},

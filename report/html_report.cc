@@ -67,6 +67,7 @@ Json AsData(const plan::Metrics& metrics) {
     data[std::string(metric.name)] = ValueOf(metrics, metric);
   data["energy_by_part"] = metrics.energy_by_part;
   data["off_chip_by_cause"] = metrics.off_chip_by_cause;
+  data["exposed_cycles"] = metrics.exposed_cycles;
   data["recomputed_macs"] = metrics.recomputed_macs;
   data["unknown_work"] = metrics.unknown_work;
   data["peak_bytes_per_cycle"] = metrics.peak_bytes_per_cycle;

@@ -26,16 +26,16 @@ const std::string& IdOf(const plan::Plan& plan, int op) {
 }
 
 std::string SubgraphTable(const plan::Plan& plan) {
-  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "energy nJ",
+  Table table({"#", "operators", "ops", "tile", "tiles", "policy", "cycles", "exposed", "energy nJ",
                "off-chip B", "peak B", "bound by"});
   for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
     const plan::Subgraph& subgraph = plan.subgraphs[i];
     table.Add({std::to_string(i), NameOfInterval(plan.network, subgraph.interval),
                std::to_string(subgraph.interval.last - subgraph.interval.first + 1),
                ShapeText(subgraph.tile), Grouped(subgraph.tiles), PolicyText(subgraph),
-               Grouped(subgraph.metrics.latency_cycles), Rounded(subgraph.metrics.energy_pj / 1000),
-               Grouped(subgraph.metrics.off_chip_bytes), Grouped(subgraph.metrics.peak_bytes),
-               subgraph.metrics.bound_by});
+               Grouped(subgraph.metrics.latency_cycles), Grouped(subgraph.metrics.exposed_cycles),
+               Rounded(subgraph.metrics.energy_pj / 1000), Grouped(subgraph.metrics.off_chip_bytes),
+               Grouped(subgraph.metrics.peak_bytes), subgraph.metrics.bound_by});
   }
   return table.Text();
 }
@@ -150,6 +150,11 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
       text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
     text += '\n';
   }
+  if (const auto& error = plan.profile.known_error)
+    text += fmt::format(
+        "known error of cycles on this profile: half of them within {:.2g} %, nine of ten within "
+        "{:.2g} % ({})\n",
+        100 * error->median, 100 * error->nine_of_ten, Printable(error->source));
   for (const std::string& line : DescribePeaksAtHome(plan)) text += Printable(line) + '\n';
   if (const std::string homes = DescribeHomes(plan); !homes.empty())
     text += Printable(homes) + '\n';

@@ -358,7 +358,15 @@ int HomeOf(const graph::Graph& graph, const Profile& profile, int tensor, Tensor
 }
 
 graph::Graph WithHomes(graph::Graph graph, const Profile& profile) {
-  for (graph::Tensor& tensor : graph.tensors) tensor.home = 0;
+  const std::optional<double> ratio =
+      hw_profiles::LayoutOf(profile, TensorRole::kConstant).stored_ratio;
+  for (graph::Tensor& tensor : graph.tensors) {
+    tensor.home = 0;
+    if (!ratio || !tensor.constant || tensor.stored_bytes > 0) continue;
+    const Bytes packed = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
+    tensor.stored_bytes =
+        std::max<Bytes>(1, base::WholeCycles(static_cast<double>(packed) * *ratio));
+  }
   if (!hw_profiles::HasSeveralHomes(profile)) return graph;
   const std::vector<int> places = Assignment(graph, profile).Run();
   for (size_t tensor = 0; tensor < places.size(); ++tensor)

@@ -37,7 +37,8 @@ base::TensorRole RoleAtHome(const graph::Graph& graph, int tensor);
 int HomeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
            base::TensorRole role);
 
-// Returns the network with graph::Tensor::home of every tensor set by the rule of docs/program.md.
+// Returns the network with graph::Tensor::home of every tensor set by the rule of docs/program.md,
+// and with the stored bytes of constants that follow from the profile's ratio.
 // The result depends neither on the order of the operators nor on earlier values of `home`. Cost:
 // negligible if every role has one home; else O(n^2 / 64 + t * l) for n operators and t tensors in
 // l lines.

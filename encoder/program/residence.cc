@@ -60,7 +60,7 @@ class Registrar {
       return FindLink(use);
     }
     use.residence = Residence::kDirect;
-    if (HomeOf(use).direct_read || on_host_) return std::nullopt;
+    if (IsReadAtHome(use) || on_host_) return std::nullopt;
     return Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
   }
 
@@ -72,16 +72,21 @@ class Registrar {
   }
 
   std::optional<Diagnostic> PlaceIncoming(TensorUse& use) const {
-    use.residence = HomeOf(use).direct_read ? Residence::kDirect : Residence::kLoaded;
+    use.residence = IsReadAtHome(use) ? Residence::kDirect : Residence::kLoaded;
     return use.residence == Residence::kDirect ? std::nullopt : FindLink(use);
   }
 
   std::optional<Diagnostic> PlaceOutgoing(TensorUse& use) const {
     const Memory& home = HomeOf(use);
     if (!home.writable) return RefuseWriting(use);
-    const bool direct = home.direct_write && (use.readers.empty() || home.direct_read);
+    const bool direct = hw_profiles::MayWriteAt(profile_, use.role, HomeIndex(use)) &&
+                        (use.readers.empty() || IsReadAtHome(use));
     use.residence = direct ? Residence::kDirect : Residence::kStored;
     return direct ? std::nullopt : FindLink(use);
+  }
+
+  bool IsReadAtHome(const TensorUse& use) const {
+    return hw_profiles::MayReadAt(profile_, use.role, HomeIndex(use));
   }
 
   std::optional<Diagnostic> FindLink(TensorUse& use) const {

@@ -26,12 +26,6 @@ graph::Interval Everything(const Plan& plan) {
   return {0, static_cast<int>(plan.network.operators.size()) - 1};
 }
 
-// A constant as stored in memory, without its tables.
-int64_t ContentBytes(const graph::Tensor& constant) {
-  if (constant.stored_bytes > 0) return constant.stored_bytes;
-  return base::BytesOf(constant.type, VolumeOf(WholeOf(constant.shape)));
-}
-
 int64_t TableBytes(const Plan& plan, const graph::Operator& op, int constant, int64_t channels) {
   return op.weights.front() == constant ? plan.profile.table_bytes_per_channel * channels : 0;
 }
@@ -254,6 +248,11 @@ int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t ch
   if (elements > base::kMaxTotal / kMostBits) return base::kMaxTotal;
   const int64_t row = base::RoundUp(base::BytesOf(type, elements), row_pitch);
   return std::max<int64_t>(1, base::SaturatingMul(extents.batch * extents.rows, row));
+}
+
+int64_t ContentBytes(const graph::Tensor& constant) {
+  if (constant.stored_bytes > 0) return constant.stored_bytes;
+  return base::BytesOf(constant.type, VolumeOf(WholeOf(constant.shape)));
 }
 
 int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,

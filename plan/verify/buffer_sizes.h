@@ -36,6 +36,9 @@ Pads PadsOf(const Plan& plan, const Users& users, graph::Interval interval);
 int64_t StoredBytes(const NamedExtents& extents, base::DataType type, int64_t channel_block,
                     int64_t row_pitch);
 
+// The bytes of a constant as stored in memory, without its tables.
+int64_t ContentBytes(const graph::Tensor& constant);
+
 // The bytes of a constant, or of one slice of it, as `op` uses it. An operator's table counts with
 // its first constant.
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);

@@ -251,9 +251,18 @@ Arithmetic LeastArithmeticOf(const Plan& plan, const graph::Operator& op, const 
 }
 
 Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
-                              const std::optional<KSlices>& k_extent) {
-  const hw_profiles::Throughput& speed = SpeedOf(plan, *EngineOf(plan, op), op);
-  const double outputs = OutputStage(grid.block, speed);
+                              const std::optional<KSlices>& k_extent, int table_memory) {
+  const hw_profiles::Engine& engine = *EngineOf(plan, op);
+  const hw_profiles::Throughput& speed = SpeedOf(plan, engine, op);
+  double outputs = OutputStage(grid.block, speed);
+  if (const int64_t request = engine.blocks->table_request_bytes;
+      request > 0 && !op.weights.empty()) {
+    const auto table =
+        static_cast<double>(Times(plan.profile.table_bytes_per_channel, grid.block[1]));
+    const auto latency =
+        static_cast<double>(PortAt(plan.profile, table_memory).read_latency_cycles);
+    outputs = std::max(outputs, table / static_cast<double>(request) * latency);
+  }
   const double sums =
       static_cast<double>(BlockSteps(plan.network, op, grid.block, speed, k_extent)) *
       speed.cycles_per_step;

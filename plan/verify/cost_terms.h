@@ -78,7 +78,8 @@ Arithmetic LeastArithmeticOf(const Plan& plan, const graph::Operator& op,
 
 // ArithmeticOf for an engine that works in output blocks. The result is never less than that of
 // ArithmeticOf, except for the rounding of doubles.
+// `table_memory` has the table of the operator.
 Arithmetic ArithmeticInBlocks(const Plan& plan, const graph::Operator& op, const BlockGrid& grid,
-                              const std::optional<KSlices>& k_extent);
+                              const std::optional<KSlices>& k_extent, int table_memory);
 
 }  // namespace tessera::plan::verify

@@ -20,6 +20,7 @@ namespace tessera::plan::verify {
 
 // The slices of one step that come from one memory, in cycles.
 struct SliceCycles {
+  int64_t first_bytes = 0;
   int64_t first = 0;  // must arrive before the step
   int64_t later = 0;  // arrive during the step
 };
@@ -46,6 +47,7 @@ struct MemoryCost {
   int64_t other_bytes = 0;  // slices, and what engines read and write here, each operand once
   int64_t bytes_read = 0;   // by engines and links
   int64_t bytes_written = 0;
+  int64_t unused_bytes = 0;  // of bursts that engines read in the tile memory
 };
 
 struct TileCost {
@@ -79,11 +81,13 @@ class TileCosting {
                   std::vector<MemoryCost>& step) const;
   void AddBlockInputs(const graph::Operator& op, const std::vector<int64_t>& need,
                       const BlockGrid& grid, std::vector<MemoryCost>& step) const;
+  int64_t UnusedBytes(int tensor, int64_t bytes) const;
+  int TableMemory(const graph::Operator& op) const;
   void AddConstants(const graph::Operator& op, bool idle, int64_t fetches,
                     std::vector<MemoryCost>& step, TileCost& cost) const;
   void AddSplitK(const Tile& tile, const std::vector<int64_t>& result,
                  std::vector<MemoryCost>& step, TileCost& cost) const;
-  void AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const;
+  void AddSlice(int home, const Pieces& pieces, int64_t bytes, bool first, TileCost& cost) const;
   void AddSliced(int home, int64_t bytes, TileCost& cost) const;
   int64_t StartBehindOthers(const TileCost& cost, int64_t start) const;
 
@@ -128,6 +132,8 @@ class CostCount {
   std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
+  int64_t TilePortCycles(const Neighbours& tiles) const;
+  int64_t WorkCycles(const Neighbours& tiles) const;
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
   int64_t PortCyclesOf(size_t memory, int64_t in, int64_t out) const;
   int64_t PassOf(const Neighbours& tiles) const;

@@ -47,21 +47,23 @@ int64_t StepsOf(const std::vector<Loop>& loops) {
   return steps;
 }
 
-// The steps of a loop over K, summed over the slices if there are any.
-int64_t StepsOfK(int64_t length, int64_t unroll, const std::optional<KSlices>& k_extent) {
-  if (!k_extent) return CeilDiv(length, unroll);
+// The steps of a loop over K, of which each index stands for `each` indices, summed over the slices
+// if there are any.
+int64_t StepsOfK(int64_t length, int64_t each, int64_t unroll,
+                 const std::optional<KSlices>& k_extent) {
+  if (!k_extent) return CeilDiv(Times(length, each), unroll);
   int64_t steps = 0;
   for (int64_t slice = 0; slice < k_extent->Count(); ++slice)
-    steps += CeilDiv(k_extent->DepthOf(slice), unroll);
+    steps += CeilDiv(Times(k_extent->DepthOf(slice), each), unroll);
   return steps;
 }
 
-// The steps for one output: the loops over its input channels and over the taps of the kernel,
-// unrolled by `unroll` or by `other_sums`.
-int64_t StepsOfSums(const hw_profiles::Throughput& speed, int64_t length,
+// The steps for one output: the loops over its input channels, each of which stands for `each`, and
+// over the taps of the kernel, unrolled by `unroll` or by `other_sums`.
+int64_t StepsOfSums(const hw_profiles::Throughput& speed, int64_t length, int64_t each,
                     const std::vector<Loop>& taps, const std::optional<KSlices>& k_extent) {
   const auto steps = [&](int64_t channels_at_once, int64_t taps_at_once) {
-    return Times(StepsOfK(length, channels_at_once, k_extent),
+    return Times(StepsOfK(length, each, channels_at_once, k_extent),
                  CeilDiv(StepsOf(taps), std::max<int64_t>(1, taps_at_once)));
   };
   int64_t least = steps(speed.unroll.in_channels, speed.unroll.kernel_taps);
@@ -100,7 +102,7 @@ int64_t StepsOfMatmul(const graph::Graph& network, const graph::Operator& op, co
   const int64_t length =
       ShapeOf(network, op.inputs.front())[KAxisOfInput(network, op, 0).value_or(0)];
   return Times(StepsOf({pieces, {made.back(), unroll.out_channels}}),
-               StepsOfSums(speed, length, {}, k_extent));
+               StepsOfSums(speed, length, 1, {}, k_extent));
 }
 
 // The taps of the kernel along one axis. A transposed convolution uses every stride-th tap.
@@ -135,19 +137,20 @@ int64_t StepsOfConvolution(const graph::Graph& network, const graph::Operator& o
   for (const Loop& loop : pixels.loops) pool = pool.And(loop);
   const int64_t positions =
       std::max(speed.weight_steps, StepsOf(pixels.is_pool ? std::vector{pool} : pixels.loops));
+  const int64_t folded = FoldedColumns(network, op, speed);
   const std::vector<Loop> taps = {{TapsOf(op, 0), unroll.kernel_rows},
-                                  {TapsOf(op, 1), unroll.kernel_columns}};
+                                  {CeilDiv(TapsOf(op, 1), folded), unroll.kernel_columns}};
   const Loop channels = {made[1], unroll.out_channels};
   if (op.kind == OperatorKind::kDepthwise) {
     const int64_t outputs =
         speed.fold_channels ? StepsOf({pool.And(channels)}) : Times(positions, StepsOf({channels}));
-    return Times(outputs, StepsOfSums(speed, 1, taps, std::nullopt));
+    return Times(outputs, StepsOfSums(speed, 1, 1, taps, std::nullopt));
   }
   const int64_t in_channels = ShapeOf(network, op.inputs.front())[1] / op.groups;
   const int64_t of_group =
       std::max<int64_t>(1, ShapeOf(network, op.outputs.front())[1] / op.groups);
   const int64_t one_group = Times(CeilDiv(std::min(made[1], of_group), unroll.out_channels),
-                                  StepsOfSums(speed, in_channels, taps, k_extent));
+                                  StepsOfSums(speed, in_channels, folded, taps, k_extent));
   return Times(positions, Times(CeilDiv(made[1], of_group), one_group));
 }
 
@@ -199,6 +202,19 @@ std::string HostFault(const Plan& plan, const Subgraph& subgraph) {
     return "is on the host, but keeps rows";
   if (subgraph.serialized) return "is on the host, but is serialized";
   return subgraph.in_place ? "is on the host, but puts results in place" : "";
+}
+
+int64_t FoldedColumns(const graph::Graph& network, const graph::Operator& op,
+                      const hw_profiles::Throughput& speed) {
+  const bool convolves = op.kind == OperatorKind::kConv && op.groups < 2;
+  if (!convolves || speed.fold_columns < 1) return 1;
+  const graph::Tensor& image = network.tensors[static_cast<size_t>(op.inputs.front())];
+  const bool is_narrow = image.shape.at(1) <= speed.fold_columns && image.shape.at(3) % 2 == 0;
+  const graph::Window& window = op.window;
+  const bool moves_by_two =
+      window.stride.at(1) == 2 && window.dilation.at(1) == 1 && window.kernel.at(1) > 1;
+  if (window.kernel.at(0) > 8) return 1;
+  return image.network_input && is_narrow && moves_by_two ? 2 : 1;
 }
 
 int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op, const Extents& made,

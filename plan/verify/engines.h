@@ -30,6 +30,11 @@ bool JoinsHost(const Plan& plan, graph::Interval interval);
 // it has none.
 std::string HostFault(const Plan& plan, const Subgraph& subgraph);
 
+// The columns of the operator's input that the engine reads as one, with as many times its channels
+// (docs/program.md 14.2.18): 2 or 1.
+int64_t FoldedColumns(const graph::Graph& network, const graph::Operator& op,
+                      const hw_profiles::Throughput& speed);
+
 // The number of steps in which an engine makes `made` of the first output of a convolution or
 // product: docs/program.md, "Arithmetic".
 int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op,

@@ -198,19 +198,22 @@ Residency HoldConstant(const Plan& plan, const Users& users, const Subgraph& sub
 }
 
 // A tensor that is not a constant and not at home in the tile memory.
-Residency HoldElsewhere(const Held& held, const Memory& home) {
-  if (!held.made) return home.direct_read ? Residency::kDirect : Residency::kLoaded;
-  const bool direct = home.direct_write && (!held.read || home.direct_read);
-  return direct ? Residency::kDirect : Residency::kStored;
+Residency HoldElsewhere(const hw_profiles::Profile& profile, const Held& held) {
+  const bool reads = hw_profiles::MayReadAt(profile, held.role, held.home);
+  if (!held.made) return reads ? Residency::kDirect : Residency::kLoaded;
+  const bool writes = hw_profiles::MayWriteAt(profile, held.role, held.home);
+  return writes && (!held.read || reads) ? Residency::kDirect : Residency::kStored;
 }
 
-std::string FaultOf(const Held& held, const Memory& home, const std::string& tensor, bool on_host) {
+std::string FaultOf(const hw_profiles::Profile& profile, const Held& held,
+                    const std::string& tensor, bool on_host) {
+  const Memory& home = profile.memories[static_cast<size_t>(held.home)];
   const bool reads_home = held.residency == Residency::kDirect && held.read;
   const bool writes_home = held.residency == Residency::kDirect && held.made;
-  if (reads_home && !home.direct_read && !on_host) {
+  if (reads_home && !on_host && !hw_profiles::MayReadAt(profile, held.role, held.home)) {
     return fmt::format("'{}' is read in memory '{}', where engines cannot read", tensor, home.name);
   }
-  if (writes_home && !home.direct_write && !on_host) {
+  if (writes_home && !on_host && !hw_profiles::MayWriteAt(profile, held.role, held.home)) {
     return fmt::format("'{}' is written in memory '{}', where engines cannot write", tensor,
                        home.name);
   }
@@ -332,12 +335,11 @@ Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgra
     held.residency = Residency::kWhole;
     return held;
   }
-  const Memory& home = plan.profile.memories[static_cast<size_t>(held.home)];
   const bool on_host = IsOnHost(plan, subgraph.interval);
   held.residency = on_host ? Residency::kDirect
                    : held.role == TensorRole::kConstant
                        ? HoldConstant(plan, users[index], subgraph, tensor)
-                       : HoldElsewhere(held, home);
+                       : HoldElsewhere(plan.profile, held);
   if (held.residency == Residency::kLoaded && IsMultipliedInSplitK(plan, subgraph, tensor))
     held.residency = Residency::kStreamed;
   if (held.residency != Residency::kDirect) {
@@ -345,7 +347,7 @@ Held ResidencyOf(const Plan& plan, const std::vector<Users>& users, const Subgra
         hw_profiles::LinkBetween(plan.profile, held.home, plan.profile.tile_memory);
     if (link != nullptr) held.link = link->name;
   }
-  held.fault = FaultOf(held, home, facts.id, on_host);
+  held.fault = FaultOf(plan.profile, held, facts.id, on_host);
   return held;
 }
 

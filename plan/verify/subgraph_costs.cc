@@ -135,6 +135,33 @@ int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
              : Plus(saves, CopiesOf(alike_[static_cast<size_t>(tiles[1])]).cycles);
 }
 
+// The cycles of the tile memory's port while a tile is computed: its own bytes, but the loads and
+// the first slices of the next tile, and the stores of the previous one.
+int64_t CostCount::TilePortCycles(const Neighbours& tiles) const {
+  const auto here = static_cast<size_t>(plan_.profile.tile_memory);
+  const auto cost_of = [&](int tile) -> const TileCost& {
+    return alike_[static_cast<size_t>(tile)].cost;
+  };
+  const MemoryCost& own = cost_of(tiles[1]).memories[here];
+  int64_t read = Plus(own.bytes_read, own.unused_bytes);
+  int64_t written = own.bytes_written;
+  for (size_t i = 0; i < plan_.profile.memories.size(); ++i) {
+    read -= cost_of(tiles[1]).memories[i].store_bytes;
+    written -= cost_of(tiles[1]).memories[i].load_bytes;
+    if (tiles[0] >= 0) read = Plus(read, cost_of(tiles[0]).memories[i].store_bytes);
+    written -= cost_of(tiles[1]).steps.front().slices[i].first_bytes;
+    if (tiles[2] < 0) continue;
+    written = Plus(written, cost_of(tiles[2]).memories[i].load_bytes);
+    written = Plus(written, cost_of(tiles[2]).steps.front().slices[i].first_bytes);
+  }
+  const HaloStorage halo = Current().halo;
+  const bool restores = halo == HaloStorage::kLineBuffer;
+  const bool saves = (restores || halo == HaloStorage::kAdjacent) && tiles[2] >= 0;
+  int64_t copied = restores ? CopiesOf(alike_[static_cast<size_t>(tiles[1])]).bytes : 0;
+  if (saves) copied = Plus(copied, CopiesOf(alike_[static_cast<size_t>(tiles[2])]).bytes);
+  return PortCycles(plan_.profile.memories[here].port, Plus(read, copied), Plus(written, copied));
+}
+
 // The later slices of a step, and the first ones of the next step, possibly that of the next tile.
 int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const {
   const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
@@ -142,6 +169,14 @@ int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t mem
   if (step + 1 < steps.size()) return Plus(later, steps[step + 1].slices[memory].first);
   if (tiles[2] < 0) return later;
   return Plus(later, alike_[static_cast<size_t>(tiles[2])].cost.steps.front().slices[memory].first);
+}
+
+// The cycles of a tile in which engines work, copy kept rows, or idle before the next tile.
+int64_t CostCount::WorkCycles(const Neighbours& tiles) const {
+  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  int64_t cycles = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
+  for (const StepCost& step : here.steps) cycles = Plus(cycles, step.cycles);
+  return cycles;
 }
 
 int64_t CostCount::PassOf(const Neighbours& tiles) const {
@@ -171,10 +206,9 @@ CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& by
 
 CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
   const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
-  int64_t cycles = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
+  int64_t cycles = WorkCycles(tiles);
   std::vector<int64_t> bytes(here.memories.size());
   for (const StepCost& step : here.steps) {
-    cycles = Plus(cycles, step.cycles);
     for (const SliceCycles& slices : step.slices)
       cycles = Plus(cycles, Plus(slices.first, slices.later));
   }
@@ -226,6 +260,7 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
       bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, carried_[i].bytes));
     }
   }
+  during = std::max(during, TilePortCycles(tiles));
   return SlotOf(Plus(before, std::max(through, Plus(during, after))), bytes);
 }
 
@@ -245,7 +280,8 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   for (const auto& [op, macs] : work.macs_of) {
     const hw_profiles::Engine* engine =
         EngineOf(plan_, plan_.network.operators[static_cast<size_t>(op)]);
-    if (engine != nullptr) mac_pj += engine->mac_pj * static_cast<double>(macs - measured_macs[op]);
+    if (engine != nullptr)
+      mac_pj += hw_profiles::MacPicojoules(*engine) * static_cast<double>(macs - measured_macs[op]);
   }
   const double seconds =
       profile.clock_hz > 0 ? static_cast<double>(metrics.latency_cycles) / profile.clock_hz : 0;
@@ -297,6 +333,7 @@ Metrics CostCount::Finish(const Work& work) const {
           slots.emplace(tiles, double_buffered ? DoubleBufferedSlot(tiles) : SerializedSlot(tiles))
               .first;
     metrics.latency_cycles = Plus(metrics.latency_cycles, slot->second.cycles);
+    metrics.exposed_cycles = Plus(metrics.exposed_cycles, slot->second.cycles - WorkCycles(tiles));
     metrics.peak_bytes_per_cycle =
         std::max(metrics.peak_bytes_per_cycle, slot->second.bytes_per_cycle);
   }

@@ -25,7 +25,7 @@ void Add(int64_t& sum, int64_t part) { sum = Plus(sum, part); }
 void AddAll(const MemoryCost& part, MemoryCost& sum) {
   for (int64_t MemoryCost::*each :
        {&MemoryCost::read, &MemoryCost::written, &MemoryCost::other_bytes, &MemoryCost::bytes_read,
-        &MemoryCost::bytes_written})
+        &MemoryCost::bytes_written, &MemoryCost::unused_bytes})
     Add(sum.*each, part.*each);
 }
 
@@ -101,7 +101,9 @@ void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direc
   const bool direct = held.residency == Residency::kDirect;
   MemoryCost& memory = step[direct ? static_cast<size_t>(held.home) : TileMemory()];
   const bool reads = direction == Direction::kFromHome;
-  Add(reads ? memory.bytes_read : memory.bytes_written, PayloadOf(facts, extents, layout));
+  const int64_t bytes = PayloadOf(facts, extents, layout);
+  Add(reads ? memory.bytes_read : memory.bytes_written, bytes);
+  if (reads) Add(memory.unused_bytes, UnusedBytes(tensor, bytes));
   if (!direct) return;
   Add(reads ? memory.read : memory.written,
       DirectCycles(plan_.profile, held.home, direction, PiecesOf(facts, extents, layout)));
@@ -109,8 +111,10 @@ void TileCosting::AddOperand(int tensor, const Extents& extents, Direction direc
 
 // Adds the cycles of one slice, and the bytes of slices, which the link writes while the tile
 // memory's port serves engines.
-void TileCosting::AddSlice(int home, const Pieces& pieces, bool first, TileCost& cost) const {
+void TileCosting::AddSlice(int home, const Pieces& pieces, int64_t bytes, bool first,
+                           TileCost& cost) const {
   SliceCycles& slices = cost.steps.back().slices[static_cast<size_t>(home)];
+  if (first) Add(slices.first_bytes, bytes);
   const int64_t cycles = TransferCycles(plan_.profile, home, Direction::kFromHome, pieces);
   if (first) {
     Add(slices.first, cycles);
@@ -126,16 +130,41 @@ void TileCosting::AddSliced(int home, int64_t bytes, TileCost& cost) const {
   Add(cost.memories[TileMemory()].bytes_written, bytes);
 }
 
-// Adds the bytes of an input in the tile memory that blocks fetch beyond one read of it.
+// The bytes that an engine reads in vain with `bytes` of a tensor at home in the tile memory,
+// because each request is a burst.
+int64_t TileCosting::UnusedBytes(int tensor, int64_t bytes) const {
+  const auto [facts, held, layout] = At(tensor);
+  if (layout.request_bytes < 1 || held.residency != Residency::kWhole) return 0;
+  const int64_t burst = plan_.profile.memories[TileMemory()].port.burst_bytes;
+  const int64_t requests = base::CeilDiv(bytes, layout.request_bytes);
+  return std::max<int64_t>(0, Times(requests, base::RoundUp(layout.request_bytes, burst)) - bytes);
+}
+
+// Adds what blocks fetch of an input beyond one read of it, where it lies.
 void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
                                  const BlockGrid& grid, std::vector<MemoryCost>& step) const {
   const auto [facts, held, layout] = At(op.inputs.front());
-  if (held.residency == Residency::kDirect) return;
-  const bool once_for_all_layers = op.kind == base::OperatorKind::kDepthwise;
-  const int64_t fetches = Times(grid.areas, once_for_all_layers ? 1 : grid.layers);
-  const int64_t fetched = Times(fetches, PayloadOf(facts, grid.input, layout));
-  Add(step[TileMemory()].bytes_read,
-      std::max<int64_t>(0, fetched - PayloadOf(facts, need, layout)));
+  const bool direct = held.residency == Residency::kDirect;
+  MemoryCost& memory = step[direct ? static_cast<size_t>(held.home) : TileMemory()];
+  const int64_t window = PayloadOf(facts, grid.input, layout);
+  const int64_t once = PayloadOf(facts, need, layout);
+  const int64_t again = std::max<int64_t>(0, Times(grid.InputFetches(op), window) - once);
+  Add(memory.bytes_read, again);
+  const int tensor = op.inputs.front();
+  Add(memory.unused_bytes,
+      std::max<int64_t>(0, Times(grid.InputFetches(op), UnusedBytes(tensor, window)) -
+                               UnusedBytes(tensor, once)));
+  if (!direct) return;
+  Add(memory.other_bytes, again);
+  const int64_t latency =
+      plan_.profile.memories[static_cast<size_t>(held.home)].port.read_latency_cycles;
+  const auto stream = [&](const Extents& extents) {
+    return DirectCycles(plan_.profile, held.home, Direction::kFromHome,
+                        PiecesOf(facts, extents, layout)) -
+           latency;
+  };
+  Add(memory.read,
+      std::max<int64_t>(0, Times(grid.InputFetches(op), stream(grid.input)) - stream(need)));
 }
 
 void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fetches,
@@ -146,14 +175,17 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fet
     const int64_t bytes = ConstantBytes(plan_, op, constant);
     if (held.residency == Residency::kDirect) {
       MemoryCost& home = step[static_cast<size_t>(held.home)];
-      Add(home.bytes_read, Times(fetches, bytes));
-      Add(home.other_bytes, Times(fetches, bytes));
-      const int64_t once =
-          DirectCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}});
+      const int64_t again = ContentBytes(plan_.network.tensors[static_cast<size_t>(constant)]);
+      const int64_t fetched = Plus(bytes, Times(fetches - 1, again));
+      Add(home.bytes_read, fetched);
+      Add(home.other_bytes, fetched);
+      const auto cycles_of = [&](int64_t part) {
+        return DirectCycles(plan_.profile, held.home, Direction::kFromHome, {part, {}});
+      };
       const int64_t latency =
           plan_.profile.memories[static_cast<size_t>(held.home)].port.read_latency_cycles;
-      Add(home.read, once);
-      if (fetches > 1 && bytes > 0) Add(home.read, Times(fetches - 1, once - latency));
+      Add(home.read, cycles_of(bytes));
+      if (fetches > 1 && again > 0) Add(home.read, Times(fetches - 1, cycles_of(again) - latency));
       continue;
     }
     if (!idle) Add(step[TileMemory()].bytes_read, bytes);
@@ -162,7 +194,8 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fet
     const int64_t full = SliceBytes(plan_, op, constant);
     for (int64_t slice = 0; slice < slices; ++slice) {
       const int64_t left = std::max<int64_t>(0, bytes - slice * full);
-      AddSlice(held.home, {slice + 1 == slices ? left : full, {}}, slice == 0, cost);
+      const int64_t part = slice + 1 == slices ? left : full;
+      AddSlice(held.home, {part, {}}, part, slice == 0, cost);
     }
     AddSliced(held.home, bytes, cost);
   }
@@ -181,20 +214,23 @@ void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector
       int64_t bytes = table;
       for (int64_t slice = 0; slice < k_slices_->Count(); ++slice) {
         const int64_t k_extent = k_slices_->DepthOf(slice);
-        Add(bytes, KSliceBytes(plan_, *k_slices_, k_extent, channels));
+        const int64_t part = KSliceBytes(plan_, *k_slices_, k_extent, channels);
+        Add(bytes, part);
         if (moved)
-          AddSlice(held.home, PiecesOfK(plan_, *k_slices_, k_extent, channels), slice == 0, cost);
+          AddSlice(held.home, PiecesOfK(plan_, *k_slices_, k_extent, channels), part, slice == 0,
+                   cost);
       }
       Add(here.bytes_read, bytes);
       if (!moved) continue;
-      AddSlice(held.home, {table, {}}, false, cost);
+      AddSlice(held.home, {table, {}}, table, false, cost);
       AddSliced(held.home, bytes, cost);
     } else if (moved) {
       for (int64_t slice = 0; slice < k_slices_->Count(); ++slice) {
         Extents part = ExtentsOf(tile.needs.at(tensor));
         part[axis] = std::min(part[axis], k_slices_->DepthOf(slice));
-        AddSlice(held.home, PiecesOf(facts, part, layout), slice == 0, cost);
-        AddSliced(held.home, PayloadOf(facts, part, layout), cost);
+        const int64_t bytes = PayloadOf(facts, part, layout);
+        AddSlice(held.home, PiecesOf(facts, part, layout), bytes, slice == 0, cost);
+        AddSliced(held.home, bytes, cost);
       }
     }
   }
@@ -216,6 +252,13 @@ int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) cons
     start -= std::min(start, before->cycles);
   }
   return start;
+}
+
+// The memory in which an engine reads the table of an operator.
+int TileCosting::TableMemory(const graph::Operator& op) const {
+  if (op.weights.empty()) return plan_.profile.tile_memory;
+  const Held& held = held_.at(op.weights.front());
+  return held.residency == Residency::kDirect ? held.home : plan_.profile.tile_memory;
 }
 
 void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) {
@@ -248,7 +291,7 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) {
   AddConstants(op, idle, grid ? grid->areas : 1, step, cost);
   if (k_slices_) AddSplitK(tile, made, step, cost);
 
-  Arithmetic arithmetic = grid ? ArithmeticInBlocks(plan_, op, *grid, k_slices_)
+  Arithmetic arithmetic = grid ? ArithmeticInBlocks(plan_, op, *grid, k_slices_, TableMemory(op))
                                : ArithmeticOf(plan_, op, made, k_slices_);
   const hw_profiles::Engine* engine = its.engine;
   const graph::MeasuredTile* measured =
@@ -266,7 +309,8 @@ void TileCosting::AddStep(int index, const Tile& tile, TileCost& cost) {
   for (size_t i = 0; i < memories; ++i) {
     const hw_profiles::Port& port = plan_.profile.memories[i].port;
     const int64_t busy = i == TileMemory()
-                             ? PortCycles(port, step[i].bytes_read, step[i].bytes_written)
+                             ? PortCycles(port, Plus(step[i].bytes_read, step[i].unused_bytes),
+                                          step[i].bytes_written)
                          : port.shared ? Plus(step[i].read, step[i].written)
                                        : std::max(step[i].read, step[i].written);
     longest = std::max(longest, busy);

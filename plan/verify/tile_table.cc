@@ -37,7 +37,8 @@ void AddTiles(const Plan& plan, const std::vector<Users>& users, const Subgraph&
       row.tile = step.made;
       row.engine = step.engine->name;
       row.cycles = step.arithmetic;
-      row.pj = step.measured_pj.value_or(step.engine->mac_pj * static_cast<double>(step.macs));
+      row.pj = step.measured_pj.value_or(hw_profiles::MacPicojoules(*step.engine) *
+                                         static_cast<double>(step.macs));
       row.measured = step.measured;
       ++row.count;
     }

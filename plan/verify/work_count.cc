@@ -31,16 +31,16 @@ struct Size {
 
 class Sizes {
  public:
+  // `need` and the window of `op` are in columns as the engine reads them.
   Sizes(const graph::Operator& op, const hw_profiles::OutputBlocks& blocks,
-        const hw_profiles::Unroll& unroll, base::DataType type, const Extents& made,
-        const Extents& need)
+        const hw_profiles::Unroll& unroll, base::DataType type, const Extents& made, Extents need)
       : op_(op),
         blocks_(blocks),
         lanes_({unroll.out_rows, unroll.out_columns}),
         channel_lanes_(unroll.out_channels),
         type_(type),
         made_(made),
-        need_(need) {}
+        need_(std::move(need)) {}
 
   Size Best() const {
     std::optional<Size> first;
@@ -91,7 +91,9 @@ class Sizes {
 
   int64_t InputOf(const Size& size) const {
     const int64_t channels =
-        KeepsChannels() ? size.channels : std::min(need_[1], blocks_.input_channels);
+        KeepsChannels()
+            ? size.channels
+            : std::min(RoundUp(need_[1], blocks_.input_channel_step), blocks_.input_channels);
     return Times(Times(size.window[0], size.window[1]), channels);
   }
 
@@ -131,7 +133,7 @@ class Sizes {
   const int64_t channel_lanes_;
   const base::DataType type_;
   const Extents& made_;
-  const Extents& need_;
+  const Extents need_;
 };
 
 using base::OperatorKind;
@@ -166,11 +168,20 @@ std::optional<BlockGrid> BlockGrids::Find(const graph::Operator& op, const Exten
   if (!is_new) return known->second;
   const base::DataType type = plan_.network.tensors[static_cast<size_t>(op.inputs.front())].type;
   const hw_profiles::Throughput* speed = hw_profiles::ThroughputFor(*engine, op.kind, type);
-  const Size size = Sizes(op, *engine->blocks, speed->unroll, type, made, need).Best();
+  const int64_t folded = FoldedColumns(plan_.network, op, *speed);
+  graph::Operator as_read = op;
+  Extents part = need;
+  if (folded > 1) {
+    as_read.window.kernel[1] = CeilDiv(op.window.kernel[1], folded);
+    as_read.window.stride[1] /= folded;
+    part = {need[0], need[1] * folded, need[2], CeilDiv(need[3], folded)};
+  }
+  const Size size = Sizes(as_read, *engine->blocks, speed->unroll, type, made, part).Best();
   BlockGrid& grid = known->second;
   grid.block = {1, std::min(size.channels, made[1]), std::min(size.area[0], made[2]),
                 std::min(size.area[1], made[3])};
-  grid.input = {1, need[1], std::min(size.window[0], need[2]), std::min(size.window[1], need[3])};
+  grid.input = {1, need[1], std::min(size.window[0], need[2]),
+                std::min(size.window[1] * folded, need[3])};
   grid.areas = Times(made[0], CeilDiv(made[2], size.area[0]) * CeilDiv(made[3], size.area[1]));
   grid.layers = CeilDiv(made[1], size.channels);
   return grid;
@@ -225,6 +236,7 @@ void WorkCount::Add(const Tile& tile) {
     if (held.residency == Residency::kStreamed) MoveSlices(tensor, need);
     if (held.residency == Residency::kDirect && held.read) Move("inputs", tensor, need);
   }
+  ReadInputsOfBlocks(tile);
   for (const auto& [tensor, share] : tile.shares) {
     const Residency residency = held_.at(tensor).residency;
     if (residency == Residency::kStored || residency == Residency::kDirect)
@@ -236,6 +248,26 @@ void WorkCount::Add(const Tile& tile) {
              held_.at(k_slices_->constant).residency == Residency::kStreamed) {
     const int result = plan_.network.operators[static_cast<size_t>(k_slices_->op)].outputs.front();
     ReadConstantOfSplitK(ExtentsOf(tile.needs.at(result))[k_slices_->result_channels]);
+  }
+}
+
+// What blocks read of direct inputs beyond one read of these.
+void WorkCount::ReadInputsOfBlocks(const Tile& tile) {
+  for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    if (op.inputs.empty()) continue;
+    const int input = op.inputs.front();
+    const Held& held = held_.at(input);
+    if (held.residency != Residency::kDirect) continue;
+    const std::optional<BlockGrid> grid = grids_.Find(op, tile);
+    if (!grid) continue;
+    const auto bytes_of = [&](const std::vector<int64_t>& extents) {
+      return PayloadOf(plan_.network.tensors[static_cast<size_t>(input)], extents,
+                       hw_profiles::LayoutOf(plan_.profile, held.role));
+    };
+    const int64_t fetched = Times(grid->InputFetches(op), bytes_of(grid->input));
+    int64_t& bytes = work_.off_chip["inputs"];
+    bytes = Plus(bytes, std::max<int64_t>(0, fetched - bytes_of(ExtentsOf(tile.needs.at(input)))));
   }
 }
 
@@ -266,7 +298,7 @@ void WorkCount::Move(const std::string& cause, int tensor, const Box& box) {
 }
 
 // Constants that are fetched again for every tile: slices by each operator, direct ones in their
-// home, for each area of output blocks.
+// home, for each area of output blocks, with their table once.
 void WorkCount::ReadConstants(const Tile& tile) {
   for (const auto& [constant, held] : held_) {
     if (held.role != base::TensorRole::kConstant) continue;
@@ -276,8 +308,9 @@ void WorkCount::ReadConstants(const Tile& tile) {
       const graph::Operator& op = plan_.network.operators[static_cast<size_t>(reader)];
       const std::optional<BlockGrid> grid =
           held.residency == Residency::kDirect ? grids_.Find(op, tile) : std::nullopt;
+      const int64_t again = ContentBytes(plan_.network.tensors[static_cast<size_t>(constant)]);
       work_.off_chip["weights"] +=
-          Times(ConstantBytes(plan_, op, constant), grid ? grid->areas : 1);
+          Plus(ConstantBytes(plan_, op, constant), Times(again, grid ? grid->areas - 1 : 0));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/residency.h"
 #include "tessera/plan/verify/tiles.h"
@@ -23,6 +24,11 @@ struct BlockGrid {
   std::vector<int64_t> input;  // the input of one block, with all channels
   int64_t areas = 1;           // blocks along batch, rows and columns
   int64_t layers = 1;          // blocks along the channels
+
+  // Returns how often the input of a block is read.
+  int64_t InputFetches(const graph::Operator& op) const {
+    return op.kind == base::OperatorKind::kDepthwise ? areas : base::SaturatingMul(areas, layers);
+  }
 };
 
 // Finds the grids of one plan's tiles, and stores them, because many tiles have equal extents. The
@@ -71,6 +77,7 @@ class WorkCount {
  private:
   void Move(const std::string& cause, int tensor, const Box& box);
   void MoveSlices(int tensor, const Box& need);
+  void ReadInputsOfBlocks(const Tile& tile);
   void ReadConstants(const Tile& tile);
   void ReadConstantOfSplitK(int64_t channels);
 

@@ -13,6 +13,7 @@ function factsOf(subgraph) {
     ['tiles', grouped(subgraph.tiles)],
     ['policy', policyOf(subgraph)],
     ['cycles', [grouped(cost.latency), timeText(cost.latency)].filter(Boolean).join(' · ')],
+    ['exposed', cost.exposed_cycles > 0 ? `${grouped(cost.exposed_cycles)} cycles, in which engines wait for transfers` : 'no transfer'],
     ['energy', energyText(cost.energy)],
     ['off chip', bytesText(cost.off_chip_bytes)],
     ['peak', `${grouped(cost.peak)} B of ${grouped(plan.memories[0].capacity)}`],
@@ -34,7 +35,9 @@ function boundsCard(index) {
                      html('div', {}, html('i', { style: `width: ${px(100 * share)}%` })), html('b', {}, percent(share)));
     rows.append(explain(row, () => ({ title: track.name + way, rows: [['works', `${grouped(busy[at])} cycles`], ['of', `${grouped(cycles)} cycles`]] })));
   });
-  const words = bound === 'compute' ? 'compute: the arithmetic takes longest' : `${bound}: what it moves takes longer than the arithmetic`;
+  const words = bound === 'compute' ? 'compute: the arithmetic takes longest'
+    : bound === 'exposed transfers' ? 'exposed transfers: those that overlap with no step take more than half of the cycles'
+    : `${bound}: what it moves takes longer than the arithmetic`;
   return html('div', { class: 'card' }, html('h3', {}, 'What bounds it'), rows, html('p', { class: 'faint' }, `Bound by ${words}.`));
 }
 

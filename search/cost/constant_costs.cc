@@ -34,17 +34,20 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
     if (constant_transfer_ == TransferKind::kWhole) continue;
     base::Accumulate(cost.direct_cycles,
                      DirectCycles(*profile_, home, Direction::kRead, OneRun(bytes)));
+    const int64_t again = encoder::program::ConstantBytes(*graph_, *profile_, constant, {});
     const hw_profiles::Port& port = profile_->memories[static_cast<size_t>(home)].port;
+    base::Accumulate(cost.refetch_bytes, again);
     base::Accumulate(cost.refetch_cycles, base::WholeCycles(StreamCycles(
-                                              port, OneRun(bytes), port.read_bytes_per_cycle)));
+                                              port, OneRun(again), port.read_bytes_per_cycle)));
     if (!encoder::program::IsSliceable(*graph_, constant, interval_)) continue;
     base::Accumulate(cost.streamed_bytes, bytes);
     const encoder::program::Slicing slices =
         encoder::program::SlicesOf(*graph_, *profile_, constant, op);
     const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
+    const int64_t first = slices.count == 1 ? last : slices.bytes;
+    base::Accumulate(cost.first_slice_bytes, first);
     base::Accumulate(cost.first_slice_cycles,
-                     TransferCycles(*profile_, home, Direction::kRead,
-                                    OneRun(slices.count == 1 ? last : slices.bytes)));
+                     TransferCycles(*profile_, home, Direction::kRead, OneRun(first)));
     if (slices.count == 1) continue;
     base::Accumulate(
         cost.later_slices_cycles,
@@ -63,6 +66,7 @@ std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy p
     flow.home = constant_homes_[home];
     if (policy != hw_profiles::WeightPolicy::kStreamed) continue;
     flow.first_slice_cycles = ConstantsIn(home).front().first_slice_cycles;
+    flow.first_slice_bytes = ConstantsIn(home).front().first_slice_bytes;
     for (const ConstantCost& cost : ConstantsIn(home)) {
       base::Accumulate(flow.streamed_cycles,
                        base::SaturatingAdd(cost.first_slice_cycles, cost.later_slices_cycles));

@@ -36,7 +36,7 @@ void FillEnergy(const hw_profiles::Profile& profile, double mac_pj,
 double MacEnergy(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const graph::Operator& op, int64_t macs) {
   const hw_profiles::Engine* engine = encoder::program::EngineOf(graph, profile, op);
-  return engine == nullptr ? 0 : engine->mac_pj * static_cast<double>(macs);
+  return engine == nullptr ? 0 : hw_profiles::MacPicojoules(*engine) * static_cast<double>(macs);
 }
 
 namespace {
@@ -117,7 +117,7 @@ Compute ComputeInBlocks(const Graph& graph, const Worker& worker, const Operator
   const Throughput& throughput = *worker.throughput;
   const double sums = static_cast<double>(StepsOfBlock(graph, op, block, throughput, slicing)) *
                       throughput.cycles_per_step;
-  const double outputs = OutputCycles(block, throughput);
+  const double outputs = std::max(OutputCycles(block, throughput), blocking.table_cycles);
   const int64_t blocks = base::SaturatingMul(blocking.areas, blocking.layers);
   return {.engine = worker.engine,
           .start = throughput.start_cycles,

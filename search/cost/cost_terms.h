@@ -23,6 +23,11 @@ struct Slicing {
   bool ignores_groups = false;     // output channels run as if they were of one group
 };
 
+// Whether the engine reads two columns of the operator's input as one of twice the channels
+// (docs/program.md 14.2.18).
+bool FoldsColumns(const graph::Graph& graph, const graph::Operator& op,
+                  const hw_profiles::Throughput& throughput);
+
 // Returns the steps in which an engine makes `output` of the first result of `op`, a sum of
 // products (docs/program.md 14.2). This is the product over its loops of ceil(length / unroll),
 // where loops that share lanes count as one.

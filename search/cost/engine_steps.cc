@@ -34,6 +34,8 @@ using graph::tiling::ExtentsView;
 using hw_profiles::Throughput;
 using hw_profiles::Unroll;
 
+constexpr int64_t kMostFoldedRows = 8;  // of a kernel
+
 int64_t Product(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
   for (const int64_t factor : factors) product = base::SaturatingMul(product, factor);
@@ -59,29 +61,30 @@ int64_t StepsOfRows(int64_t matrices, int64_t rows, const Throughput& throughput
   return Steps(Product({matrices, pieces}), unroll.batch);
 }
 
-// Returns the number of taps along an axis that one output sums; for a transposed convolution, the
-// most taps that a stride leaves for one output.
-int64_t TapsOf(const Operator& op, size_t axis) {
-  const bool transposed = op.kind == OperatorKind::kTransposedConv;
-  return transposed ? base::CeilDiv(op.window.kernel[axis], op.window.stride[axis])
-                    : op.window.kernel[axis];
+using Taps = std::array<int64_t, 2>;  // along rows and columns
+constexpr Taps kNoTaps = {1, 1};
+
+// Returns the number of taps along each axis that one output sums; for a transposed convolution,
+// the most taps that a stride leaves for one output.
+Taps TapsOf(const Operator& op) {
+  Taps taps = op.window.kernel;
+  for (size_t axis = 0; axis < 2 && op.kind == OperatorKind::kTransposedConv; ++axis)
+    taps[axis] = base::CeilDiv(taps[axis], op.window.stride[axis]);
+  return taps;
 }
 
-int64_t StepsOfTaps(const Operator& op, const Unroll& unroll) {
-  return Steps(Product({Steps(TapsOf(op, 0), unroll.kernel_rows),
-                        Steps(TapsOf(op, 1), unroll.kernel_columns)}),
+int64_t StepsOfTaps(const Taps& taps, const Unroll& unroll) {
+  return Steps(Product({Steps(taps[0], unroll.kernel_rows), Steps(taps[1], unroll.kernel_columns)}),
                unroll.kernel_taps);
 }
 
 // Returns the steps for one output that sums over `k_extent` channels and the taps of a kernel, in
 // the form of the loops that takes fewer steps. The form depends on the operator alone, not on the
 // tile.
-int64_t StepsOfSums(const Operator& op, int64_t k_extent, const Throughput& throughput,
+int64_t StepsOfSums(const Taps& taps, int64_t k_extent, const Throughput& throughput,
                     std::optional<int64_t> slice) {
-  const bool has_taps = op.kind != OperatorKind::kMatmul;
   const auto steps = [&](const Unroll& unroll) {
-    return Product(
-        {StepsOfK(k_extent, unroll.in_channels, slice), has_taps ? StepsOfTaps(op, unroll) : 1});
+    return Product({StepsOfK(k_extent, unroll.in_channels, slice), StepsOfTaps(taps, unroll)});
   };
   const int64_t usual = steps(throughput.unroll);
   if (!throughput.other_sums) return usual;
@@ -114,7 +117,7 @@ int64_t StepsOfPixels(const Operator& op, ExtentsView output, const Throughput& 
 int64_t StepsOfDepthwise(const Operator& op, ExtentsView output, const Throughput& throughput,
                          int64_t pixels) {
   const Unroll& unroll = throughput.unroll;
-  const int64_t taps = StepsOfSums(op, 1, throughput, std::nullopt);
+  const int64_t taps = StepsOfSums(TapsOf(op), 1, throughput, std::nullopt);
   if (!throughput.fold_channels)
     return Product({pixels, Steps(output[1], unroll.out_channels), taps});
   const int64_t lanes =
@@ -134,7 +137,12 @@ int64_t StepsOfConvolution(const Graph& graph, const Operator& op, ExtentsView o
                                   ? Steps(output[1], at_once)
                                   : Product({base::CeilDiv(output[1], group_channels),
                                              Steps(std::min(output[1], group_channels), at_once)});
-  return Product({of_channels, StepsOfSums(op, in_channels, throughput, slicing.k_slice), pixels});
+  Taps taps = TapsOf(op);
+  const int64_t folded = FoldsColumns(graph, op, throughput) ? 2 : 1;
+  taps[1] = base::CeilDiv(taps[1], folded);
+  std::optional<int64_t> slice = slicing.k_slice;
+  if (slice) slice = base::SaturatingMul(*slice, folded);
+  return Product({of_channels, StepsOfSums(taps, in_channels * folded, throughput, slice), pixels});
 }
 
 // Returns whether one part of the second operand serves all indices along a leading axis of the
@@ -161,10 +169,18 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
   const int64_t k_extent = first[*graph::ops::SumAxisOf(op, 0, first.size())];
   return Product({StepsOfRows(matrices, rows, throughput),
                   Steps(output[rank - 1], throughput.unroll.out_channels),
-                  StepsOfSums(op, k_extent, throughput, slicing.k_slice)});
+                  StepsOfSums(kNoTaps, k_extent, throughput, slicing.k_slice)});
 }
 
 }  // namespace
+
+bool FoldsColumns(const Graph& graph, const Operator& op, const Throughput& throughput) {
+  if (throughput.fold_columns == 0 || op.kind != OperatorKind::kConv || op.groups > 1) return false;
+  const graph::Tensor& input = graph.tensors[static_cast<size_t>(op.inputs.front())];
+  return input.network_input && input.shape[1] <= throughput.fold_columns &&
+         input.shape[3] % 2 == 0 && op.window.stride[1] == 2 && op.window.dilation[1] == 1 &&
+         op.window.kernel[1] >= 2 && op.window.kernel[0] <= kMostFoldedRows;
+}
 
 int64_t StepsOf(const Graph& graph, const Operator& op, ExtentsView output,
                 const Throughput& throughput, const Slicing& slicing) {

@@ -292,7 +292,7 @@ void Bound::AddTensor(size_t index) {
 void Bound::AddConstants(std::span<const LoadedOnce> constants) {
   for (const LoadedOnce& constant : constants) {
     if (constant.home == profile_.tile_memory) continue;
-    const bool moved = !profile_.memories[static_cast<size_t>(constant.home)].direct_read &&
+    const bool moved = !hw_profiles::MayReadAt(profile_, TensorRole::kConstant, constant.home) &&
                        !IsUsedByHost(constant.tensor);
     AddCrossing(constant.home, Direction::kRead, constant.bytes, moved);
     base::Accumulate(weights_, constant.bytes);

@@ -59,17 +59,19 @@ struct Side {
 class BlockChoice {
  public:
   BlockChoice(const graph::Operator& op, const OutputBlocks& blocks, const Unroll& unroll,
-              base::DataType type, ExtentsView output, ExtentsView input)
-      : op_(op),
+              base::DataType type, ExtentsView output, ExtentsView input, int64_t folded)
+      : window_(Folded(op.window, folded)),
         blocks_(blocks),
         unroll_(unroll),
         type_(type),
         output_(output),
         is_depthwise_(op.kind == OperatorKind::kDepthwise),
-        input_channels_(input[kChannels]),
-        input_(SaturatingMul(SaturatingMul(input[kRows], input[kColumns]), input_channels_)),
+        folded_(folded),
+        input_channels_(input[kChannels] * folded),
+        input_(SaturatingMul(SaturatingMul(input[kRows], CeilDiv(input[kColumns], folded)),
+                             input_channels_)),
         weights_(
-            SaturatingMul(SaturatingMul(op.window.kernel[0] * op.window.kernel[1], input_channels_),
+            SaturatingMul(SaturatingMul(window_.kernel[0] * window_.kernel[1], input_channels_),
                           is_depthwise_ ? 1 : output[kChannels])) {}
 
   Block Find() const {
@@ -93,12 +95,18 @@ class BlockChoice {
   }
 
  private:
-  static Block BlockOf(const Side& row, const Side& column, int64_t depth) {
+  static graph::Window Folded(graph::Window window, int64_t folded) {
+    window.kernel[1] = CeilDiv(window.kernel[1], folded);
+    window.stride[1] = CeilDiv(window.stride[1], folded);
+    return window;
+  }
+
+  Block BlockOf(const Side& row, const Side& column, int64_t depth) const {
     return {.rows = row.length,
             .columns = column.length,
             .channels = depth,
             .input_rows = row.window,
-            .input_columns = column.window};
+            .input_columns = column.window * folded_};
   }
 
   std::vector<int64_t> Depths() const {
@@ -114,7 +122,7 @@ class BlockChoice {
   // Returns the block sides along an axis: multiples of the lanes, up to the result. A single row
   // has blocks of one row.
   std::vector<Side> Sides(size_t axis) const {
-    if (axis == kRows && output_[kRows] == 1 && op_.window.kernel[0] == 1) return {SideOf(1, axis)};
+    if (axis == kRows && output_[kRows] == 1 && window_.kernel[0] == 1) return {SideOf(1, axis)};
     const int64_t lanes = axis == kRows ? unroll_.out_rows : unroll_.out_columns;
     const int64_t most = axis == kRows ? blocks_.rows : blocks_.columns;
     std::vector<Side> sides = {SideOf(lanes, axis)};
@@ -125,18 +133,18 @@ class BlockChoice {
   }
 
   Side SideOf(int64_t length, size_t axis) const {
-    const graph::Window& window = op_.window;
     const size_t of_window = axis - kRows;
-    const int64_t reach = (window.kernel[of_window] - 1) * window.dilation[of_window] + 1;
+    const int64_t reach = (window_.kernel[of_window] - 1) * window_.dilation[of_window] + 1;
     return {.length = length,
-            .window = RoundUp((length - 1) * window.stride[of_window] + reach,
+            .window = RoundUp((length - 1) * window_.stride[of_window] + reach,
                               axis == kRows ? unroll_.out_rows : unroll_.out_columns),
             .count = CeilDiv(output_[axis], length)};
   }
 
   int64_t InputOf(const Side& row, const Side& column, int64_t depth) const {
+    const int64_t channels = RoundUp(input_channels_, blocks_.input_channel_step);
     return SaturatingMul(row.window * column.window,
-                         is_depthwise_ ? depth : std::min(input_channels_, blocks_.input_channels));
+                         is_depthwise_ ? depth : std::min(channels, blocks_.input_channels));
   }
 
   bool Fits(const Side& row, const Side& column, int64_t depth) const {
@@ -161,12 +169,13 @@ class BlockChoice {
     return {amount, holds_all ? 2 * area : area};
   }
 
-  const graph::Operator& op_;
+  const graph::Window window_;
   const OutputBlocks& blocks_;
   const Unroll& unroll_;
   const base::DataType type_;
   const ExtentsView output_;
   const bool is_depthwise_;
+  const int64_t folded_;  // columns of the input that are one
   const int64_t input_channels_;
   const int64_t input_;    // elements
   const int64_t weights_;  // elements
@@ -182,7 +191,7 @@ bool WorksInBlocks(const graph::Operator& op, const hw_profiles::Engine* engine)
 
 Blocking BlockChoices::Find(const graph::Operator& op, const hw_profiles::Engine& engine,
                             const Throughput& throughput, base::DataType input_type,
-                            ExtentsView output, ExtentsView input) {
+                            ExtentsView output, ExtentsView input, bool folds_columns) {
   const Key key = {static_cast<int64_t>(reinterpret_cast<intptr_t>(&op)),
                    output[kChannels],
                    output[kRows],
@@ -192,7 +201,9 @@ Blocking BlockChoices::Find(const graph::Operator& op, const hw_profiles::Engine
                    input[kColumns]};
   std::optional<Block> block = Known(key);
   if (!block) {
-    block = BlockChoice(op, *engine.blocks, throughput.unroll, input_type, output, input).Find();
+    block = BlockChoice(op, *engine.blocks, throughput.unroll, input_type, output, input,
+                        folds_columns ? 2 : 1)
+                .Find();
     const std::unique_lock lock(mutex_);
     if (known_.size() < kMostKnown) known_.emplace(key, *block);
   }

@@ -31,6 +31,7 @@ struct Blocking {
   int64_t areas = 1;        // blocks along batch, rows and columns: each fetches all weights
   int64_t layers = 1;       // blocks along the channels
   int64_t input_reads = 1;  // times that the input of an area is fetched
+  double table_cycles = 0;  // for which the output stage of a block waits for its table
 };
 
 // Returns whether the engine makes results of the operator in output blocks. `engine` may be null.
@@ -42,11 +43,12 @@ bool WorksInBlocks(const graph::Operator& op, const hw_profiles::Engine* engine)
 class BlockChoices {
  public:
   // Returns the blocking for `output`, which must not be empty; the operator must work in blocks.
-  // `input` contains the extents that it needs of the first operand. Cost, unless the result is
-  // stored: the number of block sizes that fit.
+  // `input` contains the extents that it needs of the first operand, of which the engine may fold
+  // columns. Cost, unless the result is stored: the number of block sizes that fit.
   Blocking Find(const graph::Operator& op, const hw_profiles::Engine& engine,
                 const hw_profiles::Throughput& throughput, base::DataType input_type,
-                graph::tiling::ExtentsView output, graph::tiling::ExtentsView input);
+                graph::tiling::ExtentsView output, graph::tiling::ExtentsView input,
+                bool folds_columns);
 
  private:
   using Key = std::array<int64_t, 7>;  // the operator, extents of output and input

@@ -261,7 +261,7 @@ class Floor {
     for (const int constant : std::set<int>(op.weights.begin(), op.weights.end())) {
       const int home = encoder::program::HomeOf(graph_, profile_, constant, TensorRole::kConstant);
       const bool is_direct = Offers(hw_profiles::WeightPolicy::kDirect) &&
-                             profile_.memories[static_cast<size_t>(home)].direct_read;
+                             hw_profiles::MayReadAt(profile_, TensorRole::kConstant, home);
       if (home == profile_.tile_memory || is_direct || (cut && cut->Takes(constant))) continue;
       const bool is_sliced = Offers(hw_profiles::WeightPolicy::kStreamed) &&
                              encoder::program::IsSliceable(graph_, constant, {number, number});
@@ -293,8 +293,9 @@ class Floor {
         return BytesIn(layout, tensor, graph_.tensors[static_cast<size_t>(tensor)].shape,
                        UsageOf(tensor).consumers);
       }
-      const hw_profiles::Memory& home = profile_.memories[static_cast<size_t>(memory)];
-      if (use == Use::kByHost || (use == Use::kMade ? home.direct_write : home.direct_read))
+      if (use == Use::kByHost ||
+          (use == Use::kMade ? hw_profiles::MayWriteAt(profile_, role, memory)
+                             : hw_profiles::MayReadAt(profile_, role, memory)))
         return 0;
     }
     return BytesIn(layout, tensor, extents, readers);

@@ -73,28 +73,31 @@ class SlotSums {
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
     metrics.clock_hz = profile_.clock_hz;
-    AddTime(metrics);
+    const int64_t apart = AddTime(metrics);
     AddBytes(detail, metrics);
     AddMacsAndEnergy(detail, metrics);
-    metrics.bound_by = BoundBy();
+    const bool waits = apart > metrics.latency_cycles / 2;
+    metrics.bound_by = waits ? "exposed transfers"
+                             : LongestPath(profile_, tiling_, classes_, constants_, prefetches_);
     return metrics;
   }
 
  private:
   struct Slot {
     int64_t cycles = 0;
+    int64_t busy = 0;            // cycles in which engines do not wait
+    int64_t apart = 0;           // cycles of transfers that overlap with no step
     std::vector<int64_t> bytes;  // parallel to Profile::memories
   };
 
-  // The classes of a tile and of the tiles before and after it, -1 if there is none. They determine
-  // the slot of the tile, and usually equal those of the previous tile.
+  // The classes of a tile and of both neighbours, -1 if there is none. They determine its slot.
   using Neighbours = std::array<int, 3>;
 
   const TileCost& TileAt(size_t tile) const {
     return classes_[static_cast<size_t>(tiling_.class_of[tile])];
   }
 
-  // Returns the flow of the constants whose home is this memory; nullptr if there are none.
+  // The flow of the constants whose home is this memory; nullptr if there are none.
   const ConstantFlow* FlowFrom(size_t memory) const {
     for (const ConstantFlow& flow : constants_) {
       if (flow.home == static_cast<int>(memory)) return &flow;
@@ -102,8 +105,7 @@ class SlotSums {
     return nullptr;
   }
 
-  // Returns all slices of a tile that come from one memory, with the first slice of its first
-  // operator separately.
+  // All slices of a tile from one memory; the first one of its first operator is separate.
   SliceFlow SlicesOf(size_t tile, size_t memory) const {
     SliceFlow flow;
     if (costs_.IsSplitK()) flow = TileAt(tile).split_k.memories[memory];
@@ -115,8 +117,7 @@ class SlotSums {
     return flow;
   }
 
-  // Returns the cycles of the slices that arrive while the tile is computed: all but the first, and
-  // the first of the next tile.
+  // The cycles of all slices of the tile but the first, and of the first of the next tile.
   int64_t SlicesDuring(size_t tile, size_t memory) const {
     const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
     const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
@@ -128,6 +129,12 @@ class SlotSums {
     return last ? 0 : TileAt(tile).IdleCycles();
   }
 
+  int64_t BusyIn(size_t tile) const {
+    int64_t busy = base::SaturatingAdd(TileAt(tile).copies, IdleAfter(tile));
+    for (const int64_t cycles : TileAt(tile).engine) base::Accumulate(busy, cycles);
+    return busy;
+  }
+
   int64_t PortBusy(size_t memory, int64_t in, int64_t out) const {
     return WorksInTurn(profile_, static_cast<int>(memory)) ? base::SaturatingAdd(in, out)
                                                            : std::max(in, out);
@@ -136,11 +143,10 @@ class SlotSums {
   int64_t PassOf(size_t tile) const;
   Slot SerializedSlot(size_t tile) const;
   Slot DoubleBufferedSlot(size_t tile) const;
-  void AddTime(plan::Metrics& metrics) const;
+  int64_t AddTime(plan::Metrics& metrics) const;
   void AddBytes(Detail detail, plan::Metrics& metrics) const;
   void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
   std::vector<Touched> BytesTouched() const;
-  std::string BoundBy() const;
 
   const graph::Graph& graph_;
   const Profile& profile_;
@@ -155,8 +161,8 @@ class SlotSums {
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
 };
 
-// Returns the engine's cycles over its steps. With streamed slices, each step also waits for the
-// slices that must arrive during it. After the last tile there is no next first slice.
+// The engine's steps, each with the slices that must arrive during it. After the last tile there is
+// no next first slice.
 int64_t SlotSums::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
   const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
@@ -179,9 +185,9 @@ int64_t SlotSums::PassOf(size_t index) const {
 
 SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  Slot slot{.cycles = base::SaturatingAdd(cost.copies, IdleAfter(tile)),
+  Slot slot{.cycles = BusyIn(tile),
+            .busy = BusyIn(tile),
             .bytes = std::vector<int64_t>(profile_.memories.size())};
-  for (const int64_t cycles : cost.engine) base::Accumulate(slot.cycles, cycles);
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
@@ -194,6 +200,7 @@ SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
     base::Accumulate(slot.bytes[static_cast<size_t>(constants_[i].home)],
                      constants_[i].resident_bytes);
   }
+  slot.apart = slot.cycles - slot.busy;
   return slot;
 }
 
@@ -202,22 +209,28 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   const bool first = tile == 0;
   const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const TileCost* previous = first ? nullptr : &TileAt(tile - 1);
+  const TileCost* next = last ? nullptr : &TileAt(tile + 1);
   const Flow nothing;
-  Slot slot{.cycles = PassOf(tile), .bytes = std::vector<int64_t>(profile_.memories.size())};
+  Slot slot{.cycles = PassOf(tile),
+            .busy = BusyIn(tile),
+            .bytes = std::vector<int64_t>(profile_.memories.size())};
+  slot.apart = slot.cycles - slot.busy;
   int64_t prologue = 0;
   int64_t epilogue = 0;
   int64_t ending = 0;  // the least total of the slot and the epilogue
   for (size_t memory = 0; memory < slot.bytes.size(); ++memory) {
     const Flow& here = cost.flows[memory];
-    const Flow& next = last ? nothing : TileAt(tile + 1).flows[memory];
-    const Flow& previous = first ? nothing : TileAt(tile - 1).flows[memory];
+    const Flow& loaded = last ? nothing : next->flows[memory];
+    const Flow& stored = first ? nothing : previous->flows[memory];
     const SliceFlow slices = SlicesOf(tile, memory);
-    const int64_t in = base::SaturatingAdd(
-        base::SaturatingAdd(next.load_cycles, here.direct_read_cycles), SlicesDuring(tile, memory));
-    const int64_t out = base::SaturatingAdd(previous.store_cycles, here.direct_write_cycles);
+    const int64_t in =
+        base::SaturatingAdd(base::SaturatingAdd(loaded.load_cycles, here.direct_read_cycles),
+                            SlicesDuring(tile, memory));
+    const int64_t out = base::SaturatingAdd(stored.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
     slot.bytes[memory] = base::SaturatingAdd(
-        base::SaturatingAdd(next.load_bytes, previous.store_bytes), here.DirectBytes());
+        base::SaturatingAdd(loaded.load_bytes, stored.store_bytes), here.DirectBytes());
     base::Accumulate(slot.bytes[memory], slices.Bytes());
     if (first) {
       int64_t arrives = base::SaturatingAdd(here.load_cycles, slices.first_cycles);
@@ -239,24 +252,30 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
       base::Accumulate(slot.bytes[memory], part.bytes);
     }
   }
+  slot.cycles = std::max(slot.cycles, TilePortCycles(profile_, previous, cost, next, constants_));
   slot.cycles =
       base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
+  base::Accumulate(slot.apart, base::SaturatingAdd(prologue, epilogue));
   return slot;
 }
 
-void SlotSums::AddTime(plan::Metrics& metrics) const {
+// Returns the cycles of transfers that overlap with no step.
+int64_t SlotSums::AddTime(plan::Metrics& metrics) const {
+  int64_t apart = 0;
   const std::vector<int>& class_of = tiling_.class_of;
   Neighbours seen = {};
   Slot slot;
   const size_t between = BetweenPolls(tiling_);
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
-    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return;
+    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return 0;
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
     const bool as_before = tile > 0 && here == seen;
     if (!as_before) slot = double_buffered_ ? DoubleBufferedSlot(tile) : SerializedSlot(tile);
     seen = here;
     base::Accumulate(metrics.latency_cycles, slot.cycles);
+    base::Accumulate(metrics.exposed_cycles, slot.cycles - slot.busy);
+    base::Accumulate(apart, slot.apart);
     if (as_before || slot.cycles == 0) continue;
     int64_t total = 0;
     for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);
@@ -264,6 +283,7 @@ void SlotSums::AddTime(plan::Metrics& metrics) const {
         std::max(metrics.peak_bytes_per_cycle,
                  static_cast<double>(total) / static_cast<double>(slot.cycles));
   }
+  return apart;
 }
 
 void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
@@ -329,38 +349,6 @@ std::vector<Touched> SlotSums::BytesTouched() const {
     }
   }
   return touched;
-}
-
-// Returns the resource with the longest total time; the engine's arithmetic wins a tie.
-std::string SlotSums::BoundBy() const {
-  int64_t longest = 0;
-  int64_t tile_memory = 0;
-  std::vector<int64_t> ports(profile_.memories.size());
-  for (size_t i = 0; i < classes_.size(); ++i) {
-    const int64_t count = tiling_.classes[i].count;
-    AddTimes(longest, count, classes_[i].compute);
-    AddTimes(tile_memory, count, classes_[i].tile_memory);
-    for (size_t memory = 0; memory < ports.size(); ++memory) {
-      const Flow& flow = classes_[i].flows[memory];
-      const int64_t in = base::SaturatingAdd(flow.load_cycles, flow.direct_read_cycles);
-      const int64_t out = base::SaturatingAdd(flow.store_cycles, flow.direct_write_cycles);
-      AddTimes(ports[memory], count, PortBusy(memory, in, out));
-      if (!costs_.IsSplitK()) continue;
-      AddTimes(ports[memory], count, classes_[i].split_k.memories[memory].Cycles());
-    }
-  }
-  for (const ConstantFlow& flow : constants_)
-    base::Accumulate(ports[static_cast<size_t>(flow.home)], flow.CyclesMoved(tiling_.tiles));
-  for (const Prefetches::Part& part : prefetches_.carried)
-    base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
-  ports[static_cast<size_t>(profile_.tile_memory)] = tile_memory;
-  std::string name = "compute";
-  for (size_t memory = 0; memory < ports.size(); ++memory) {
-    if (ports[memory] <= longest) continue;
-    longest = ports[memory];
-    name = PathName(profile_, static_cast<int>(memory));
-  }
-  return name;
 }
 
 }  // namespace

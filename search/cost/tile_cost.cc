@@ -112,6 +112,8 @@ void TileCosts::AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) 
       const int64_t cycles = PortCycles(profile_->memories[here].port, {bytes, bytes});
       base::Accumulate(cost.touched[here].read, bytes);
       base::Accumulate(cost.touched[here].written, bytes);
+      base::Accumulate(cost.at_engines.read, bytes);
+      base::Accumulate(cost.at_engines.written, bytes);
       base::Accumulate(cost.copies, cycles);
       base::Accumulate(cost.tile_memory, cycles);
     }
@@ -219,7 +221,9 @@ void TileCosts::Touch(const Operand& operand, ExtentsView extents, Direction dir
   const auto memory = static_cast<size_t>(direct ? operand.route.home : profile_->tile_memory);
   const bool in = direction == Direction::kRead;
   Touched& bytes = traffic.bytes[memory];
-  base::Accumulate(in ? bytes.read : bytes.written, PayloadBytes(*operand.tensor, extents, layout));
+  const int64_t payload = PayloadBytes(*operand.tensor, extents, layout);
+  base::Accumulate(in ? bytes.read : bytes.written, payload);
+  if (in) base::Accumulate(traffic.unused_bytes, UnusedBytes(operand, payload));
   if (!direct) return;
   Touched& cycles = traffic.direct_cycles[memory];
   const Runs runs = RunsOf(*operand.tensor, extents, layout);
@@ -239,31 +243,6 @@ ExtentsView TileCosts::MovedOf(const graph::tiling::TileClass& tile, size_t inde
   return part;
 }
 
-std::optional<Blocking> TileCosts::BlockingOf(const graph::tiling::TileClass& tile, size_t index,
-                                              ExtentsView moved, BlockChoices& blocks) const {
-  const Step& step = steps_[index];
-  if (!WorksInBlocks(*step.op, step.worker.engine) || graph::tiling::ElementsOf(moved) == 0)
-    return std::nullopt;
-  const size_t input = step.inputs.front();
-  return blocks.Find(*step.op, *step.worker.engine, *step.worker.throughput,
-                     operands_[input].tensor->type, moved, tile.needed[input]);
-}
-
-// Adds the bytes of input in the tile memory that output blocks fetch beyond one read of the tile's
-// need.
-void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Blocking& blocking,
-                            StepTraffic& traffic) const {
-  if (operand.route.transfer == TransferKind::kDirect) return;
-  const RoleLayout& layout = hw_profiles::LayoutOf(*profile_, operand.route.role);
-  const Extents block = {1, needed[1], blocking.block.input_rows, blocking.block.input_columns};
-  const int64_t fetched =
-      base::SaturatingMul(PayloadBytes(*operand.tensor, block, layout),
-                          base::SaturatingMul(blocking.areas, blocking.input_reads));
-  const int64_t once = PayloadBytes(*operand.tensor, needed, layout);
-  base::Accumulate(traffic.bytes[static_cast<size_t>(profile_->tile_memory)].read,
-                   std::max<int64_t>(0, fetched - once));
-}
-
 // Every operand byte is read once, and every result byte written once, in its memory. Output blocks
 // fetch parts of the input again, and constants that they read in place.
 void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, ExtentsView moved,
@@ -271,6 +250,8 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
                             StepTraffic& traffic) const {
   traffic.bytes.assign(profile_->memories.size(), {});
   traffic.direct_cycles.assign(profile_->memories.size(), {});
+  traffic.refetched_bytes.assign(profile_->memories.size(), 0);
+  traffic.unused_bytes = 0;
   const bool idle = graph::tiling::ElementsOf(moved) == 0;
   for (size_t i = steps_[step].growth ? 1 : 0; i < steps_[step].inputs.size() && !idle; ++i) {
     const size_t input = steps_[step].inputs[i];
@@ -289,7 +270,7 @@ void TileCosts::FindTraffic(const graph::tiling::TileClass& tile, size_t step, E
     const ConstantCost& constants = ConstantsIn(i)[step];
     const auto home = static_cast<size_t>(constant_homes_[i]);
     if (constant_transfer_ == TransferKind::kDirect) {
-      base::Accumulate(traffic.bytes[home].read, base::SaturatingMul(constants.bytes, fetches));
+      base::Accumulate(traffic.bytes[home].read, constants.DirectBytes(fetches));
       base::Accumulate(
           traffic.direct_cycles[home].read,
           base::SaturatingAdd(constants.direct_cycles,
@@ -312,9 +293,8 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
   FindTraffic(tile, step, result, cost.split_k, blocking, traffic);
   for (size_t i = 0; i < constant_homes_.size() && constant_transfer_ == TransferKind::kDirect;
        ++i) {
-    base::Accumulate(
-        cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
-        base::SaturatingMul(ConstantsIn(i)[step].bytes, blocking ? blocking->areas : 1));
+    base::Accumulate(cost.flows[static_cast<size_t>(constant_homes_[i])].direct_constant_bytes,
+                     ConstantsIn(i)[step].DirectBytes(blocking ? blocking->areas : 1));
   }
   const size_t here = static_cast<size_t>(profile_->tile_memory);
   const std::optional<int64_t> k_slice = cut_ ? std::optional(cut_->granularity) : std::nullopt;
@@ -325,7 +305,11 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
       measured != nullptr && measured->pj)
     cost.measured_pj.emplace_back(step, *measured->pj);
   const int64_t arithmetic = base::SaturatingAdd(compute.body, ExposedStart(compute, cost));
-  const int64_t port = PortCycles(profile_->memories[here].port, traffic.bytes[here]);
+  Touched at_port = traffic.bytes[here];
+  base::Accumulate(at_port.read, traffic.unused_bytes);
+  base::Accumulate(cost.at_engines.read, at_port.read);
+  base::Accumulate(cost.at_engines.written, at_port.written);
+  const int64_t port = PortCycles(profile_->memories[here].port, at_port);
   int64_t longest = std::max(arithmetic, port);
   for (size_t memory = 0; memory < traffic.bytes.size(); ++memory) {
     const Touched& bytes = traffic.bytes[memory];
@@ -334,6 +318,7 @@ void TileCosts::AddStep(const graph::tiling::TileClass& tile, size_t step, Block
                        PortCyclesOf(profile_->memories[memory].port, cycles.read, cycles.written));
     base::Accumulate(cost.flows[memory].direct_read_cycles, cycles.read);
     base::Accumulate(cost.flows[memory].direct_write_cycles, cycles.written);
+    base::Accumulate(cost.flows[memory].direct_read_bytes, traffic.refetched_bytes[memory]);
     base::Accumulate(cost.touched[memory].read, bytes.read);
     base::Accumulate(cost.touched[memory].written, bytes.written);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Flow {
   int64_t direct_write_cycles = 0;
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
-  int64_t direct_read_bytes = 0;  // each operand once, however many operators read it
+  // each operand once, however many operators read it, and what output blocks fetch again
+  int64_t direct_read_bytes = 0;
   int64_t direct_write_bytes = 0;
   int64_t direct_constant_bytes = 0;
 
@@ -49,6 +51,7 @@ struct TileCost {
   int64_t copies = 0;                               // cycles of the steps that copy kept rows
   int64_t compute = 0;                              // arithmetic only
   int64_t tile_memory = 0;  // busy cycles of the tile memory's port for engines
+  Touched at_engines;       // bytes at that port for engines, whole bursts where they count
   std::vector<Flow> flows;  // parallel to Profile::memories; empty flow for the tile memory
   // Bytes, parallel to Profile::memories: of feature tensors, of constants that engines read, and
   // of slices of K.
@@ -69,9 +72,17 @@ struct ConstantCost {
   int64_t streamed_bytes = 0;  // bytes of constants that are streamed in slices
   // The slices that must arrive before the step begins, over all constants that are streamed.
   int64_t first_slice_cycles = 0;
+  int64_t first_slice_bytes = 0;
   int64_t later_slices_cycles = 0;
   int64_t direct_cycles = 0;
-  int64_t refetch_cycles = 0;  // of engines that read them once more in their home
+  // Of engines that read them once more in their home, without tables.
+  int64_t refetch_bytes = 0;
+  int64_t refetch_cycles = 0;
+
+  // Returns the bytes of engines that read them so often in their home.
+  int64_t DirectBytes(int64_t fetches) const {
+    return base::SaturatingAdd(bytes, base::SaturatingMul(refetch_bytes, fetches - 1));
+  }
 };
 
 // The constants that come from one of their homes: once in the prologue or before it, or slice by
@@ -85,6 +96,7 @@ struct ConstantFlow {
   int64_t streamed_bytes = 0;
   // The first slice of the subgraph's first operator, which arrives before the tile's first step.
   int64_t first_slice_cycles = 0;
+  int64_t first_slice_bytes = 0;
 
   int64_t CyclesMoved(int64_t tiles) const {
     return base::SaturatingAdd(base::SaturatingMul(streamed_cycles, tiles), resident_cycles);
@@ -94,6 +106,20 @@ struct ConstantFlow {
                                base::SaturatingMul(streamed_bytes, tiles));
   }
 };
+
+// Returns the cycles of the tile memory's port for all its users while a tile is computed: engines,
+// loads of the next tile, stores of the previous one (null: none), and the slices that arrive: this
+// tile's but the first, and the next one's first.
+int64_t TilePortCycles(const hw_profiles::Profile& profile, const TileCost* previous,
+                       const TileCost& here, const TileCost* next,
+                       std::span<const ConstantFlow> constants);
+
+// Returns the name of what works longest in a subgraph: "compute", which wins a tie, or the path of
+// a memory. `classes` are parallel to the tiling's.
+std::string LongestPath(const hw_profiles::Profile& profile,
+                        const graph::tiling::TiledSubgraph& tiling,
+                        std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
+                        const Prefetches& prefetches);
 
 // The costs of the tiles of one subgraph. Contains all data that does not depend on the tile.
 class TileCosts {
@@ -152,6 +178,8 @@ class TileCosts {
   struct StepTraffic {
     std::vector<Touched> bytes;
     std::vector<Touched> direct_cycles;
+    std::vector<int64_t> refetched_bytes;  // of direct inputs, beyond one read
+    int64_t unused_bytes = 0;              // in bursts that engines read in the tile memory
   };
 
   // Rows of a tensor that are copied from tile to tile.
@@ -180,6 +208,8 @@ class TileCosts {
                    const std::optional<Blocking>& blocking, StepTraffic& traffic) const;
   std::optional<Blocking> BlockingOf(const graph::tiling::TileClass& tile, size_t step,
                                      graph::tiling::ExtentsView moved, BlockChoices& blocks) const;
+  int64_t UnusedBytes(const Operand& operand, int64_t bytes) const;
+  double TableCycles(const Step& step, const Block& block) const;
   void TouchBlocks(const Operand& operand, graph::tiling::ExtentsView needed,
                    const Blocking& blocking, StepTraffic& traffic) const;
   void Touch(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,

@@ -27,9 +27,9 @@
 //                                            by slices
 //
 // The filling leaves no track idle while an activity waits for it. So a slot is as long as the
-// longest of its tracks, which equals the maximum of the sums that simulator.cc compares. Slots are
-// equal if they and both neighbours have the same classes, so each kind of slot is laid out once.
-// Prefetches fill the last slot and the epilogue.
+// longest of its tracks, or as the port of the tile memory takes: the maximum of the sums that
+// simulator.cc compares. Slots are equal if they and both neighbours have the same classes, so each
+// kind of slot is laid out once. Prefetches fill the last slot and the epilogue.
 namespace tessera::search::cost {
 namespace {
 
@@ -149,8 +149,8 @@ Activity Layout::AsActivity(const TensorTransfer& transfer, int64_t tile) {
           .bytes = transfer.bytes};
 }
 
-// Returns the prologue: the constants that are loaded once and, if transfers overlap compute, the
-// first tile and the first slice. In the latter case memories work in parallel.
+// The constants that are loaded once and, if transfers overlap compute, the first tile and the
+// first slice. In the latter case memories work in parallel.
 Slot Layout::Prologue() const {
   Slot slot;
   if (!double_buffered_) {
@@ -203,9 +203,8 @@ Slot Layout::Epilogue() const {
   return slot;
 }
 
-// Activities in sequence: an operator's operands arrive, then its slices, it computes, its results
-// leave. (Slices and compute alternate in the program; here all slices come first.) Direct work is
-// part of the step and delays nothing else.
+// Activities in sequence: an operator's operands arrive, then all its slices (in the program slices
+// and compute alternate), it computes, its results leave. Direct work is part of the step.
 Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
   Slot slot;
   const auto put = [&slot](Activity activity, int track, int64_t cycles) {
@@ -239,14 +238,12 @@ Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
   return slot;
 }
 
-// Extends the slot by the time for which the engines idle before the next tile, all at the same
-// time.
+// Adds the time for which the engines idle before the next tile, all at the same time.
 void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
   if (next != nullptr) base::Accumulate(slot.cycles, here.cost.IdleCycles());
 }
 
-// Adds the engine's steps and, for each, the slices that must arrive during it. Copies of kept rows
-// come last.
+// Adds the engine's steps, the slices that must arrive during each, and copies of kept rows.
 void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
@@ -318,6 +315,9 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
     if (in_track != out_track) apart.Add(write, flow.direct_write_cycles);
     fill(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
   }
+  const auto cost_of = [](const TileWork* work) { return work == nullptr ? nullptr : &work->cost; };
+  slot.cycles = std::max(slot.cycles, TilePortCycles(profile_, cost_of(previous), here.cost,
+                                                     cost_of(next), constants_));
   return slot;
 }
 

@@ -46,13 +46,12 @@ Route RouteOf(const graph::Graph& graph, const Profile& profile, const graph::Us
   if (encoder::program::IsHeldInTileMemory(graph, profile, kept, tensor, role))
     return {TransferKind::kWhole, role, profile.tile_memory};
   const int home = encoder::program::HomeOf(graph, profile, tensor, role);
-  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
   const bool read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(),
                                        [interval](int op) { return Inside(op, interval); });
   const bool made_inside = Inside(usage.producer, interval);
   const bool on_host = encoder::program::RunsOnHost(graph, profile, interval);
-  const bool direct =
-      on_host || ((!made_inside || memory.direct_write) && (!read_inside || memory.direct_read));
+  const bool direct = on_host || ((!made_inside || hw_profiles::MayWriteAt(profile, role, home)) &&
+                                  (!read_inside || hw_profiles::MayReadAt(profile, role, home)));
   return {direct ? TransferKind::kDirect : TransferKind::kMoved, role, home};
 }
 

@@ -174,6 +174,17 @@ Need NeedOfSum(const graph::Graph& network, const hw_profiles::Profile& profile,
   return need;
 }
 
+Need NeedOfAddition(const graph::Graph& network, const hw_profiles::Profile& profile,
+                    const graph::Operator& op, const std::vector<int64_t>& extents, int64_t parts) {
+  if (ReadsAtHome(profile)) return {};
+  const int64_t elements = Product(extents);
+  const problem::Bytes sums =
+      base::BytesOf(base::AccumulatorOf(encoder::program::WorkingType(network, op)), elements);
+  Need need = {base::SaturatingMul(sums, parts), sums};
+  need.Add(base::BytesOf(network.tensors[static_cast<size_t>(op.outputs.front())].type, elements));
+  return need;
+}
+
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,
                   const graph::Operator& op, std::span<const int> axes) {
   Need need;

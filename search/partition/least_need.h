@@ -58,6 +58,10 @@ Need NeedOfFactors(const graph::Graph& network, const hw_profiles::Profile& prof
 Need NeedOfSum(const graph::Graph& network, const hw_profiles::Profile& profile,
                const graph::Operator& op, const std::vector<int64_t>& extents, int64_t k_extent);
 
+// The needs of the addition of so many partial sums of a sum of products, in such a tile.
+Need NeedOfAddition(const graph::Graph& network, const hw_profiles::Profile& profile,
+                    const graph::Operator& op, const std::vector<int64_t>& extents, int64_t parts);
+
 // The needs of an operator in every subgraph, whatever part of its result is needed: these axes of
 // its first operand, which it reduces; or all operands that a described operator reads in full.
 Need SurelyNeeded(const graph::Graph& network, const hw_profiles::Profile& profile,

@@ -147,8 +147,9 @@ struct FoundParts : Found {
 };
 
 // Finds sums of products of which the smallest tile does not fit, and the longest parts that fit;
-// each length that is tried is half of the one before. A sum in a longer subgraph takes no slices,
-// so no plan exists if already the factors of one element of the result do not fit.
+// each length that is tried is half of the one before. One addition of all partial sums must fit
+// too. A sum in a longer subgraph takes no slices, so no plan exists if already the factors of one
+// element of the result do not fit.
 FoundParts FindForParts(const graph::Graph& network, const hw_profiles::Profile& profile) {
   FoundParts found;
   for (size_t number = 0; number < network.operators.size(); ++number) {
@@ -169,7 +170,9 @@ FoundParts FindForParts(const graph::Graph& network, const hw_profiles::Profile&
     while (parts.k_extent > 1 && !fits())
       parts.k_extent = base::CeilDiv(parts.k_extent, int64_t{2});
     const graph::Parts only{0, parts.k_extent};
-    if (!fits() || !HasEngines(graph::InParts(Alone(network, op), std::span(&only, 1)), profile))
+    const int64_t count = base::CeilDiv(whole, parts.k_extent);
+    if (!fits() || !Fits(NeedOfAddition(network, profile, op, extents, count), profile) ||
+        !HasEngines(graph::InParts(Alone(network, op), std::span(&only, 1)), profile))
       continue;
     const std::vector<int64_t> one(extents.size(), 1);
     found.Add(number, op.id, !Fits(NeedOfFactors(network, profile, op, one, slice), profile));

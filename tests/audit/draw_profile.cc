@@ -143,6 +143,7 @@ void DrawEngines(Random& random, Profile& profile) {
   }
   for (hw_profiles::Engine& engine : profile.engines) {
     engine.mac_pj = OneOf(random, std::array{0.0, 0.5, 1.0});
+    engine.operand_pj = OneOf(random, std::array{0.0, 0.0, 0.25});
     engine.area_mm2 = OneOf(random, std::array{0.0, 0.5, 0.7});
     engine.outstanding = static_cast<int>(random.Chance(0.7) ? 1 : random.Uniform(2, 3));
     engine.idle_cycles_between_tiles = random.Chance(0.5) ? 0 : random.Uniform(1, 40);
@@ -441,7 +442,14 @@ void DrawCostsOfBlocks(Random& random, Profile& profile) {
   for (hw_profiles::Link& link : profile.links) link.pipelined = random.Chance(0.15);
   for (hw_profiles::RoleLayout& role : profile.roles) {
     if (random.Chance(0.1)) role.request_bytes = random.Uniform(1, 12);
+    role.tiles_only = random.Chance(0.15);
   }
+  if (random.Chance(0.08))
+    profile.roles[static_cast<size_t>(TensorRole::kConstant)].stored_ratio =
+        OneOf(random, std::array{0.4, 0.75, 1.3});
+  if (std::count(profile.tiling.weights.begin(), profile.tiling.weights.end(),
+                 WeightPolicy::kDirect) > 0)
+    profile.roles[static_cast<size_t>(TensorRole::kConstant)].tiles_only = false;
 }
 
 }  // namespace

@@ -105,7 +105,11 @@ TEST_F(OrderTest, NumbersInConstraintsAreThoseOfTheFile) {
 }
 
 TEST_F(OrderTest, AnOlderPlanKeepsItsOrderWhereThatCostsNothing) {
-  ASSERT_EQ(Plan({"--max-operators", "3", "--output", "old.json"}).exit_code, 0);
+  // The order of an older plan may have a better plan, which is then the older one.
+  ASSERT_EQ(Plan({"--max-operators", "3", "--output", "first.json"}).exit_code, 0);
+  ASSERT_EQ(
+      Plan({"--max-operators", "3", "--previous", "first.json", "--output", "old.json"}).exit_code,
+      0);
   const Outcome outcome =
       Plan({"--max-operators", "3", "--previous", "old.json", "--output", "new.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -123,10 +127,10 @@ TEST_F(OrderTest, APlanIsFoundAgainWithItsOwnMetricsAsLimits) {
                 "--limit", limits, "--output", "limited.json"});
   };
   EXPECT_EQ(
-      plan("latency", "energy=17397,latency=924,macs=1488,off_chip_bytes=869,peak=500").exit_code,
+      plan("latency", "energy=17413.5,latency=990,macs=1488,off_chip_bytes=869,peak=518").exit_code,
       0);
   EXPECT_EQ(Run({"check", "--execute", "limited.json"}).exit_code, 0);
-  EXPECT_EQ(plan("macs", "latency=924,off_chip_bytes=869,peak=500").exit_code, 0);
+  EXPECT_EQ(plan("macs", "latency=990,off_chip_bytes=869,peak=518").exit_code, 0);
 }
 
 TEST_F(OrderTest, IsOneOfTwo) {

@@ -62,7 +62,7 @@ TEST_F(ExplorationTest, SkippingChangesNoFront) {
   int skipped = 0;
   int monotone = 0;
   int planned = 0;
-  for (int round = 0; round < DrawsOf(5); ++round) {
+  for (int round = 0; round < DrawsOf(8); ++round) {
     std::string text =
         "schema: 1\nnetworks:\n  - {file: " + Shipped("examples/networks/patent_chain.yaml") +
         ", weight: 3";

@@ -89,11 +89,11 @@ TEST(ProfileFault, AnIdleTimeThatIsNoInteger) {
 }
 
 TEST(ProfileFault, AMisspeltIdleTime) {
-  ExpectComplaint(
-      "  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
-      {16, 5, "unknown key 'idle_cycle_between_tiles'",
-       "one of operators, blocks, host, mac_pj, outstanding, area_mm2, idle_cycles_between_tiles",
-       "", "did you mean 'idle_cycles_between_tiles'?"});
+  ExpectComplaint("  pe:\n", "  pe:\n    idle_cycle_between_tiles: 1\n",
+                  {16, 5, "unknown key 'idle_cycle_between_tiles'",
+                   "one of operators, blocks, host, mac_pj, operand_pj, outstanding, area_mm2, "
+                   "idle_cycles_between_tiles",
+                   "", "did you mean 'idle_cycles_between_tiles'?"});
 }
 
 TEST(ProfileFault, AHostThatListsOperators) {
@@ -239,7 +239,7 @@ TEST(ProfileFault, ChannelsThatTheKindDoesNotFold) {
   ExpectComplaint("conv: {cycles_per_step: 2}", "conv: {fold_channels: true}",
                   {17, 14, "unknown key 'fold_channels'",
                    "one of unroll, other_sums, cycles_per_step, weight_steps, cycles_per_output, "
-                   "channel_group, start_cycles",
+                   "channel_group, start_cycles, fold_columns",
                    "", ""});
 }
 

@@ -116,7 +116,7 @@ void ExpectReadBack(const Fields& fields, SectionOf section_of, const std::strin
       if constexpr (std::is_same_v<Value, bool>) {
         value = !value;
       } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
-        value = 0;
+        value = field.range.least;
       } else {
         value += Value{1};
       }
@@ -134,10 +134,12 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
   ExpectReadBack(kMemoryFields, [](Profile& profile) -> Memory& { return profile.memories[1]; });
   ExpectReadBack(kPortFields, [](Profile& profile) -> Port& { return profile.memories[1].port; });
   ExpectReadBack(kEngineFields, [](Profile& profile) -> Engine& { return profile.engines[0]; });
-  ExpectReadBack(
-      kThroughputFields,
-      [](Profile& profile) -> Throughput& { return profile.engines[0].throughputs[0]; },
-      SmallWith("conv:", "depthwise:"));
+  const auto first_throughput = [](Profile& profile) -> Throughput& {
+    return profile.engines[0].throughputs[0];
+  };
+  ExpectReadBack(ThroughputFieldsOf(base::OperatorKind::kConv), first_throughput);
+  ExpectReadBack(ThroughputFieldsOf(base::OperatorKind::kDepthwise), first_throughput,
+                 SmallWith("conv:", "depthwise:"));
   ExpectReadBack(kOutputBlocksFields, [](Profile& profile) -> OutputBlocks& {
     Engine& engine = profile.engines[0];
     if (!engine.blocks) engine.blocks = {2, 2, 4, 1, 4, 64, 1, 1, 4};
@@ -149,7 +151,9 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
     return profile.engines[0].throughputs[0].unroll;
   });
   ExpectReadBack(kLinkFields, [](Profile& profile) -> Link& { return profile.links[0]; });
-  ExpectReadBack(kRoleFields, [](Profile& profile) -> RoleLayout& { return profile.roles[0]; });
+  ExpectReadBack(kRoleFields, [](Profile& profile) -> RoleLayout& {
+    return profile.roles[static_cast<size_t>(base::TensorRole::kConstant)];
+  });
   ExpectReadBack(kTilingFields, [](Profile& profile) -> Tiling& { return profile.tiling; });
   ExpectReadBack(kScratchFields, [](Profile& profile) -> Scratch& { return profile.scratch[0]; });
 }

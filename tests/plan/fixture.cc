@@ -67,9 +67,10 @@ void SetWork(Metrics& metrics, int64_t macs, int64_t recomputed,
   metrics.peak_bytes = peak;
 }
 
-void SetCosts(Metrics& metrics, int64_t cycles, double peak_bytes_per_cycle,
+void SetCosts(Metrics& metrics, int64_t cycles, int64_t exposed, double peak_bytes_per_cycle,
               std::map<std::string, double> energy, const std::string& bound_by) {
   metrics.latency_cycles = cycles;
+  metrics.exposed_cycles = exposed;
   metrics.peak_bytes_per_cycle = peak_bytes_per_cycle;
   metrics.energy_by_part = std::move(energy);
   for (const auto& [part, picojoules] : metrics.energy_by_part) metrics.energy_pj += picojoules;
@@ -256,7 +257,7 @@ Plan OneConvPlan() {
   SetWork(subgraph.metrics, 64 * 36, 0, {{"inputs", 64}, {"outputs", 64}, {"weights", 152}}, 280);
   // Ports move a byte a cycle. Both ends touch 280 bytes: 216 arrive and 64 leave.
   SetCosts(
-      subgraph.metrics, 152 + 64 + 64 * 36 + 64, 280.0 / 2584,
+      subgraph.metrics, 152 + 64 + 64 * 36 + 64, 152 + 64 + 64, 280.0 / 2584,
       {{"mac", 1152}, {"leakage", 0}, {"dram", 216 * 10 + 64 * 20}, {"sram", 280 * 1 + 280 * 2}},
       "compute");
   plan.subgraphs = {subgraph};
@@ -290,7 +291,7 @@ Plan TwoConvsPlan() {
   // E stores 2. P and slot 0 move 464 bytes. Read in SRAM are x, wa, m, wb and y, those with 5
   // tiles; written are x, the weights, m and y.
   constexpr int64_t kCycles = (64 + 304) + 28 * 16 * 36 + 32;
-  SetCosts(subgraph.metrics, kCycles, 464.0 / (368 + 5 * 16 * 36),
+  SetCosts(subgraph.metrics, kCycles, 64 + 304 + 32, 464.0 / (368 + 5 * 16 * 36),
            {{"mac", 8064},
             {"leakage", 0},
             {"dram", 720 * 10 + 160 * 20},
@@ -338,7 +339,7 @@ Plan OneSramPlan() {
   first.tiles = 1;
   first.weights = hw_profiles::WeightPolicy::kDirect;
   SetWork(first.metrics, 64 * 36, 0, {{"weights", 152}}, 128);
-  SetCosts(first.metrics, 64 * 36, 152.0 / 2304,
+  SetCosts(first.metrics, 64 * 36, 0, 152.0 / 2304,
            {{"mac", 1152}, {"leakage", 0}, {"flash", 152 * 10}, {"sram", 64 * 1 + 64 * 2}},
            "compute");
   Subgraph second = first;
@@ -346,7 +347,7 @@ Plan OneSramPlan() {
   second.in_place = true;
   second.metrics = {};
   SetWork(second.metrics, 0, 0, {}, 128);
-  SetCosts(second.metrics, 64 + 64, 0,
+  SetCosts(second.metrics, 64 + 64, 0, 0,
            {{"mac", 0}, {"leakage", 0}, {"flash", 0}, {"sram", 64 * 1 + 64 * 2}}, "sram");
   plan.subgraphs = {first, second};
   plan.steps = {{StepKind::kCompute, 0, 0, 0, {}}, {StepKind::kCompute, 1, 0, 1, {}}};

@@ -103,7 +103,8 @@ bool MayAccessHome(const hw_profiles::Profile& profile, TensorRole role, Directi
   for (int i = 0; i < static_cast<int>(profile.memories.size()); ++i) {
     const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(i)];
     const bool may = direction == Direction::kFromHome ? memory.direct_read : memory.direct_write;
-    if (may && i != profile.tile_memory && hw_profiles::IsHomeOf(layout, i)) return true;
+    if (may && !layout.tiles_only && i != profile.tile_memory && hw_profiles::IsHomeOf(layout, i))
+      return true;
   }
   return false;
 }
@@ -156,7 +157,7 @@ LeastOfOperator FindLeast(const Plan& plan, const graph::Operator& op,
     return tile.pj && tile.engine == engine->name;
   };
   if (engine != nullptr && std::none_of(op.measured.begin(), op.measured.end(), is_of_other_energy))
-    least.pj = engine->mac_pj * static_cast<double>(least.macs);
+    least.pj = hw_profiles::MacPicojoules(*engine) * static_cast<double>(least.macs);
   return least;
 }
 

@@ -112,6 +112,7 @@ class Improvement {
   Profile Take() {
     profile_.name = better_.name;
     profile_.description = better_.description;
+    profile_.known_error = better_.known_error;
     TakeMore(profile_.clock_hz, better_.clock_hz, concern_.energy);
     for (size_t i = 0; i < std::min(profile_.memories.size(), better_.memories.size()); ++i)
       TakeMemory(profile_.memories[i], better_.memories[i],
@@ -146,6 +147,7 @@ class Improvement {
       }
     }
     TakeLess(engine.mac_pj, better.mac_pj, concern_.energy);
+    TakeLess(engine.operand_pj, better.operand_pj, concern_.energy);
     engine.area_mm2 = better.area_mm2;
   }
 

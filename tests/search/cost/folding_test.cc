@@ -233,6 +233,35 @@ Case DrawConvolution(Random& random) {
   return each;
 }
 
+// Two columns of an image are one of twice the channels: 3 x 3 taps of 3 channels in groups of 4
+// taps by 8 channels are 3 x 2 taps of 6 channels.
+TEST(Folding, StridedConvolutionsReadPairsOfColumns) {
+  Case each = CaseOf(OperatorKind::kConv, {{1, 3, 8, 8}}, {1, 1, 8, 4});
+  graph::Operator& op = each.graph.operators.front();
+  op.groups = 1;
+  op.window.kernel = {3, 3};
+  op.window.stride = {1, 2};
+  each.speed.unroll.in_channels = 8;
+  each.speed.unroll.kernel_taps = 4;
+  graph::Tensor& image = each.graph.tensors[static_cast<size_t>(op.inputs.front())];
+  image.network_input = true;
+  const Shape result = {1, 1, 8, 4};
+  const auto steps = [&] {
+    EXPECT_EQ(Searched(each, result), Verified(each, result));
+    return Searched(each, result);
+  };
+  EXPECT_EQ(steps(), 32 * 3);
+  each.speed.fold_columns = 2;
+  EXPECT_EQ(steps(), 32 * 3);  // 3 channels are too many
+  each.speed.fold_columns = 3;
+  EXPECT_EQ(steps(), 32 * 2);
+  image.network_input = false;
+  EXPECT_EQ(steps(), 32 * 3);
+  image.network_input = true;
+  op.window.dilation = {1, 2};
+  EXPECT_EQ(steps(), 32 * 3);
+}
+
 Case Draw(Random& random) {
   Case each = random.Chance(0.6) ? DrawMatmul(random) : DrawConvolution(random);
   each.speed.unroll = {random.Uniform(1, 3), random.Uniform(1, 4), random.Uniform(1, 3),

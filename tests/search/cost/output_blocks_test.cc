@@ -48,7 +48,7 @@ class OutputBlocksTest : public testing::Test {
     return choices.Find(
         network_.operators[0], engine,
         *hw_profiles::ThroughputFor(engine, base::OperatorKind::kConv, base::DataType::kInt8),
-        base::DataType::kInt8, output, input);
+        base::DataType::kInt8, output, input, false);
   }
 
   graph::Graph network_;
@@ -100,6 +100,40 @@ TEST_F(OutputBlocksTest, FetchDirectWeightsForEachArea) {
   for (Profile* profile : {&plain_, &blocks_}) profile->memories[0].direct_read = true;
   EXPECT_EQ(Run(plain_, WeightPolicy::kDirect).off_chip_by_cause.at("weights"), 96);
   EXPECT_EQ(Run(blocks_, WeightPolicy::kDirect).off_chip_by_cause.at("weights"), 2 * 96);
+}
+
+// 8 channels with tables of 3 bytes.
+TEST_F(OutputBlocksTest, FetchDirectTablesOnce) {
+  for (Profile* profile : {&plain_, &blocks_}) {
+    profile->memories[0].direct_read = true;
+    profile->table_bytes_per_channel = 3;
+  }
+  EXPECT_EQ(Run(plain_, WeightPolicy::kDirect).off_chip_by_cause.at("weights"), 96 + 24);
+  EXPECT_EQ(Run(blocks_, WeightPolicy::kDirect).off_chip_by_cause.at("weights"), 2 * 96 + 24);
+}
+
+// The table of a block has 64 bytes: 8 requests of 100 cycles each, where its sums take 384.
+TEST_F(OutputBlocksTest, WaitForTheTableOfEachBlock) {
+  blocks_.table_bytes_per_channel = 16;
+  blocks_.memories[1].port.read_latency_cycles = 100;
+  const int64_t before = Run(blocks_, WeightPolicy::kResident).latency_cycles;
+  blocks_.engines[0].blocks->table_request_bytes = 8;
+  EXPECT_EQ(Run(blocks_, WeightPolicy::kResident).latency_cycles,
+            before + 4 * (800 - 384) + 384 - 128);
+}
+
+TEST_F(OutputBlocksTest, FetchDirectInputsBlockByBlock) {
+  for (Profile* profile : {&plain_, &blocks_}) profile->memories[0].direct_read = true;
+  EXPECT_EQ(Run(plain_, WeightPolicy::kResident).off_chip_by_cause.at("inputs"), 256);
+  EXPECT_EQ(Run(blocks_, WeightPolicy::kResident).off_chip_by_cause.at("inputs"), 4 * 192);
+}
+
+// With room for 8 channels of input, blocks of this size no longer fit.
+TEST_F(OutputBlocksTest, HaveRoomForStepsOfInputChannels) {
+  blocks_.engines[0].blocks->input_channels = 8;
+  blocks_.engines[0].blocks->input_channel_step = 8;
+  const Blocking blocking = Find(blocks_);
+  EXPECT_LT(blocking.block.rows * blocking.block.columns * blocking.block.channels, 128);
 }
 
 TEST_F(OutputBlocksTest, SetsOfWeightsTakeTheirTime) {

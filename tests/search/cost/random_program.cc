@@ -145,6 +145,7 @@ void DrawPaces(Random& random, Profile& profile) {
     link.outstanding = static_cast<int>(random.Uniform(1, 3));
   }
   profile.engines[0].mac_pj = 0.5;
+  profile.engines[0].operand_pj = random.Chance(0.5) ? 0 : 0.25;
   profile.engines[0].outstanding = static_cast<int>(random.Uniform(1, 3));
   profile.engines[0].idle_cycles_between_tiles = random.Chance(0.5) ? 0 : random.Uniform(1, 60);
   for (hw_profiles::Throughput& throughput : profile.engines[0].throughputs) {
@@ -159,6 +160,7 @@ void DrawPaces(Random& random, Profile& profile) {
   for (hw_profiles::Link& link : profile.links) link.pipelined = random.Chance(0.3);
   for (hw_profiles::RoleLayout& role : profile.roles) {
     if (random.Chance(0.2)) role.request_bytes = random.Uniform(1, 12);
+    role.tiles_only = random.Chance(0.2);
   }
   if (random.Chance(0.4)) hw_profiles::DrawDecimalRates(random, profile);
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "small_machine.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/cost_terms.h"
@@ -372,10 +374,70 @@ TEST(Simulate, EnginesOfATileIdleAtTheSameTime) {
   EXPECT_EQ(latency(7, 9), busy + 9);
 }
 
+// Of 107 cycles engines work in 4 * 8.
 TEST(Simulate, BoundByTheLinkThatWorksLongest) {
   const plan::Metrics metrics =
-      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 2, kResident);
+      RunRows(Pointwise(), SmallMachine(DmaSteps::kDoubleBuffered), 1, kResident);
   EXPECT_EQ(metrics.bound_by, "dma");
+  EXPECT_EQ(metrics.exposed_cycles, 107 - 4 * 8);
+}
+
+// Prologue and epilogue are 38 of 65 cycles; of serialized tiles transfers are 65 of 87.
+TEST(Simulate, BoundByTransfersThatNothingHides) {
+  for (const auto& [dma, exposed] : {std::pair(DmaSteps::kDoubleBuffered, 65 - 2 * 11),
+                                     std::pair(DmaSteps::kSerialized, 87 - 2 * 11)}) {
+    const plan::Metrics metrics = RunRows(Pointwise(), SmallMachine(dma), 2, kResident);
+    EXPECT_EQ(metrics.bound_by, "exposed transfers");
+    EXPECT_EQ(metrics.exposed_cycles, exposed);
+  }
+}
+
+// In slot 0 the port reads 12 + 4 bytes and writes 12 for the engine, and writes 12 of the next
+// tile; in slot 1 it reads 12 of the tile before.
+TEST(Simulate, EnginesAndDmaShareThePortOfTheTileMemory) {
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  profile.memories[1].port = {
+      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 1, .shared = true};
+  const int64_t prologue = (3 + 7 + 4) + (3 + 7 + 12);
+  const int64_t epilogue = 3 + 5 + 12;
+  EXPECT_EQ(RunRows(Pointwise(), profile, 2, kResident).latency_cycles,
+            prologue + 2 * (16 + 12 + 12) + epilogue);
+  profile.memories[1].port.shared = false;
+  EXPECT_EQ(RunRows(Pointwise(), profile, 2, kResident).latency_cycles,
+            prologue + (12 + 12) + (16 + 12) + epilogue);
+}
+
+// Requests of 4 bytes in bursts of 8: 24 bytes of input are 48 at the port, which counts no such
+// bytes in its energy.
+TEST(Simulate, NarrowRequestsWasteBurstsOfTheTileMemory) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
+  profile.memories[1].port = {
+      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true, .burst_bytes = 8};
+  const plan::Metrics whole = RunRows(Pointwise(), profile, 4, kResident);
+  profile.roles[static_cast<size_t>(base::TensorRole::kNetworkInput)].request_bytes = 4;
+  const plan::Metrics narrow = RunRows(Pointwise(), profile, 4, kResident);
+  EXPECT_EQ(narrow.latency_cycles, whole.latency_cycles + 24);
+  EXPECT_EQ(narrow.energy_by_part.at("sram"), whole.energy_by_part.at("sram"));
+}
+
+TEST(Simulate, RegistersAddTheirEnergyForThreeOperands) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  const plan::Metrics before = RunRows(Pointwise(), profile, 4, kResident);
+  profile.engines[0].operand_pj = 2;
+  const plan::Metrics after = RunRows(Pointwise(), profile, 4, kResident);
+  EXPECT_DOUBLE_EQ(after.energy_by_part.at("mac"),
+                   before.energy_by_part.at("mac") + 3 * 2 * static_cast<double>(before.macs));
+}
+
+// A role that is not direct is moved, whatever its home permits.
+TEST(Simulate, RolesMayRefuseDirectAccess) {
+  Profile profile = SmallMachine(DmaSteps::kSerialized);
+  const plan::Metrics moved = RunRows(Pointwise(), profile, 2, kResident);
+  profile.memories[0].direct_read = profile.memories[0].direct_write = true;
+  EXPECT_LT(RunRows(Pointwise(), profile, 2, kResident).exposed_cycles, moved.exposed_cycles);
+  for (hw_profiles::RoleLayout& role : profile.roles) role.tiles_only = true;
+  EXPECT_EQ(RunRows(Pointwise(), profile, 2, kResident).latency_cycles, moved.latency_cycles);
 }
 
 TEST(Simulate, PeakBandwidthIsThatOfTheBusiestSlot) {
