@@ -314,9 +314,22 @@ class AssignmentCheck {
   std::map<size_t, int> settled_;            // the memory, by tensor
 };
 
+// Whether the bytes of the constant follow from the profile's ratio, and are not stated.
+bool LacksStoredBytes(const Plan& plan, const graph::Tensor& tensor) {
+  return tensor.constant && tensor.stored_bytes == 0 &&
+         hw_profiles::LayoutOf(plan.profile, TensorRole::kConstant).stored_ratio;
+}
+
 }  // namespace
 
 void CheckAssignment(const Plan& plan, Findings& findings) {
+  for (const graph::Tensor& tensor : plan.network.tensors) {
+    if (LacksStoredBytes(plan, tensor))
+      findings.Note(ViolationKind::kMemory,
+                    fmt::format("constant '{}' states no stored bytes, but the profile stores "
+                                "constants at a ratio",
+                                tensor.id));
+  }
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
   const auto name = [&](int memory) {
     return plan.profile.memories[static_cast<size_t>(memory)].name;
@@ -333,6 +346,13 @@ void CheckAssignment(const Plan& plan, Findings& findings) {
 }
 
 void AssignHomes(Plan& plan) {
+  for (graph::Tensor& tensor : plan.network.tensors) {
+    if (!LacksStoredBytes(plan, tensor)) continue;
+    const auto elements =
+        static_cast<double>(base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))));
+    const double ratio = *hw_profiles::LayoutOf(plan.profile, TensorRole::kConstant).stored_ratio;
+    tensor.stored_bytes = base::WholeCycles(elements * ratio);
+  }
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
   for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {
     graph::Tensor& facts = plan.network.tensors[tensor];

@@ -3,6 +3,8 @@
 #include "homes_rule.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -298,6 +300,13 @@ bool HasStatesElsewhere(const Graph& network, const Profile& profile) {
 }
 
 graph::Graph AtHome(Graph network, const Profile& profile) {
+  const std::optional<double> ratio =
+      profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].stored_ratio;
+  for (graph::Tensor& tensor : network.tensors) {
+    if (!ratio || !tensor.constant || tensor.stored_bytes > 0) continue;
+    const int64_t bytes = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
+    tensor.stored_bytes = static_cast<int64_t>(std::ceil(static_cast<double>(bytes) * *ratio));
+  }
   const std::vector<int> homes = HomesByRule(network, profile);
   for (size_t i = 0; i < homes.size(); ++i) {
     const hw_profiles::RoleLayout& layout = LayoutOf(network.tensors[i], profile);

@@ -66,6 +66,19 @@ TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
   EXPECT_THAT(FindingsOf(WithHomes(ListedPlan(63), {1, 1, 1})), IsEmpty());
 }
 
+TEST(CheckAssignment, WantsTheBytesThatARatioGives) {
+  Plan plan = WithHomes(ListedPlan(1000), {0, 0, 0});
+  plan.profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].stored_ratio = 0.5;
+  EXPECT_THAT(
+      FindingsOf(plan),
+      ElementsAre("constant 'w' states no stored bytes, but the profile stores constants at "
+                  "a ratio"));
+  for (graph::Tensor& tensor : plan.network.tensors) {
+    if (tensor.constant) tensor.stored_bytes = 70;
+  }
+  EXPECT_THAT(FindingsOf(plan), IsEmpty());
+}
+
 TEST(CheckAssignment, RefusesAnyOther) {
   EXPECT_THAT(
       FindingsOf(WithHomes(ListedPlan(1000), {0, 1, 0})),

@@ -166,6 +166,22 @@ TEST(WithHomes, TheLastHomeTakesTheRestWhateverItsCapacity) {
             "alone");
 }
 
+// 10 bytes at 0.75 are 8; constants that state their bytes keep them.
+TEST(WithHomes, SetsTheBytesThatARatioGives) {
+  Profile profile = WithTcm(1, {});
+  profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].stored_ratio = 0.75;
+  graph::Graph graph;
+  for (const problem::Bytes stored : {0, 3}) {
+    graph::Tensor& tensor = graph.tensors.emplace_back();
+    tensor.constant = true;
+    tensor.shape = {10};
+    tensor.stored_bytes = stored;
+  }
+  const graph::Graph placed = program::WithHomes(graph, profile);
+  EXPECT_EQ(placed.tensors[0].stored_bytes, 8);
+  EXPECT_EQ(placed.tensors[1].stored_bytes, 3);
+}
+
 TEST(WithHomes, OneHomeForEachRoleIsTheFirst) {
   graph::Graph graph = Reading({10, 60});
   for (graph::Tensor& tensor : graph.tensors) tensor.home = 3;
