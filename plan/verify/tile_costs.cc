@@ -143,11 +143,11 @@ int64_t TileCosting::UnusedBytes(int tensor, int64_t bytes) const {
 // Adds what blocks fetch of an input beyond one read of it, where it lies.
 void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
                                  const BlockGrid& grid, std::vector<MemoryCost>& step) const {
-  const auto [facts, held, layout] = At(op.inputs.front());
-  const bool direct = held.residency == Residency::kDirect;
-  MemoryCost& memory = step[direct ? static_cast<size_t>(held.home) : TileMemory()];
-  const int64_t window = PayloadOf(facts, grid.input, layout);
-  const int64_t once = PayloadOf(facts, need, layout);
+  const Operand input = At(op.inputs.front());
+  const bool direct = input.held.residency == Residency::kDirect;
+  MemoryCost& memory = step[direct ? static_cast<size_t>(input.held.home) : TileMemory()];
+  const int64_t window = PayloadOf(input.tensor, grid.input, input.layout);
+  const int64_t once = PayloadOf(input.tensor, need, input.layout);
   const int64_t again = std::max<int64_t>(0, Times(grid.InputFetches(op), window) - once);
   Add(memory.bytes_read, again);
   const int tensor = op.inputs.front();
@@ -157,10 +157,10 @@ void TileCosting::AddBlockInputs(const graph::Operator& op, const Extents& need,
   if (!direct) return;
   Add(memory.other_bytes, again);
   const int64_t latency =
-      plan_.profile.memories[static_cast<size_t>(held.home)].port.read_latency_cycles;
+      plan_.profile.memories[static_cast<size_t>(input.held.home)].port.read_latency_cycles;
   const auto stream = [&](const Extents& extents) {
-    return DirectCycles(plan_.profile, held.home, Direction::kFromHome,
-                        PiecesOf(facts, extents, layout)) -
+    return DirectCycles(plan_.profile, input.held.home, Direction::kFromHome,
+                        PiecesOf(input.tensor, extents, input.layout)) -
            latency;
   };
   Add(memory.read,
