@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tessera/base/files.h"
+#include "tessera/encoder/program/homes.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile_yaml.h"
@@ -22,11 +23,10 @@
 
 // The cycles of single operators in stripes of rows, for comparisons with other estimators:
 // bench/cost_tables.py. Reads lines "OPERATOR ROWS WEIGHTS [BYTES]" and prints the cycles of each,
-// or
-// "-" if the network has no such operator. BYTES: of the operator's weights and their tables, as
-// stored. WEIGHTS: "buffered" (in the tile memory already), "direct"
-// or "streamed" (from their home: direct if the profile has that, otherwise streamed). Tensors
-// between operators stay in the tile memory; inputs and outputs of the network are at home.
+// or "-" if the network has no such operator. BYTES: of the operator's weights and their tables, as
+// stored. WEIGHTS: "buffered" (in the tile memory already), "direct" or "streamed" (from their
+// home: direct if the profile has that, otherwise streamed). Tensors between operators stay in the
+// tile memory; inputs and outputs of the network are at home.
 namespace {
 
 using tessera::graph::Graph;
@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
   }));
   const std::vector<Row> rows = ReadRows(std::cin);
   SetStoredBytes(network, profile, rows);
+  network = tessera::encoder::program::WithHomes(std::move(network), profile);
   const Pricing pricing(network, profile);
   for (const Row& row : rows) {
     const std::optional<int64_t> cycles = pricing.CyclesOf(row.name, row.rows, row.weights);

@@ -12,10 +12,10 @@ on the profile hw_profiles/TARGET.yaml. For each target and network it prints
     the same at the median over the operators, each over its heights,
     the ratios ours / theirs at 10, 50 and 90 % of the rows.
 
-and Kendall's tau over plans of the network. In a plan each operator is one row of the table, and the
-plan costs the sum of its rows. "tau" is over 240 plans with random rows. "tau close" is the median
-over 20 draws of ten plans that the estimator puts within 5 % of the best: the best plan with random
-rows for some of its operators.
+and Kendall's tau over plans of the network. In a plan each operator is one row of the table, and
+the plan costs the sum of its rows. "tau" is over 240 plans with random rows. "tau close" is the
+median over 20 draws of ten plans that the estimator puts within 5 % of the best: the best plan with
+random rows for some of its operators.
 
 With --encoded the weights have the sizes that the estimator's compression gives them.
 With --goals the exit status is 1 if a figure misses its goal, otherwise 0.

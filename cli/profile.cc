@@ -172,13 +172,27 @@ class ProfileCommand final : public Command {
     const InterruptGuard guard(stop);
     const Fit fit = search::fit::FitConstants(*profile, *measurements, stop);
     std::vector<base::Output> outputs;
-    if (!output_.empty()) outputs.push_back({output_, hw_profiles::WriteProfileJson(fit.profile)});
+    if (!output_.empty()) outputs.push_back({output_, WriteFitted(fit)});
     const ExitCode saved = files_.Save(console, outputs);
     console.Print(format_.IsJson() ? AsJson(fit, measurements->size())
                                    : AsText(fit, measurements->size()));
     if (saved != ExitCode::kAnswer) return saved;
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
     return fit.is_complete ? ExitCode::kAnswer : ExitCode::kLimit;
+  }
+
+  // The fitted profile states how far it is from measurements that its fit has not seen, if that is
+  // known.
+  std::string WriteFitted(const Fit& fit) const {
+    hw_profiles::Profile profile = fit.profile;
+    profile.known_error.reset();
+    if (fit.held_out) {
+      profile.known_error = {.source = "measurements left out of its fit: " +
+                                       std::filesystem::path(measured_).filename().string(),
+                             .median = fit.held_out->median,
+                             .nine_of_ten = fit.held_out->most_of_ten};
+    }
+    return hw_profiles::WriteProfileJson(profile);
   }
 
   // Descriptions of operators for ONNX files are read with networks, and are not a part of the

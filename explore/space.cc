@@ -183,6 +183,7 @@ base::Expected<Point> Space::Make(size_t base, int64_t combination, Json& docume
     point.values[i] = AsJson(*value);
     SetEntries(document, FindPlaces(document, axes_[i].path), point.values[i]);
   }
+  if (document != bases_[base].document) document.erase("known_error");  // it was of the base
   point.text = document.dump();
   return point;
 }

@@ -55,12 +55,25 @@ struct Tensor {
   int next_of = -1;  // of a network output: the state whose next value it is; -1: none
   // of a constant with a custom encoding; 0: size follows from shape and type
   int64_t stored_bytes = 0;
+  bool stored_by_ratio = false;  // a hardware profile's ratio gives stored_bytes
   // If a hardware profile gives the role several homes: the tensor's home, as an index into their
   // list. Not part of a network file.
   int home = 0;
   std::map<std::string, std::string> annotations;  // the user's own keys with their text
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
+
+// Whether the network itself states how many bytes a constant is stored in. No part of such a
+// constant has known bytes.
+inline bool StatesStoredBytes(const Tensor& tensor) {
+  return tensor.stored_bytes > 0 && !tensor.stored_by_ratio;
+}
+
+// A tensor in another form has other stored bytes, which its profile gives it.
+inline void DropRatio(Tensor& tensor) {
+  if (tensor.stored_by_ratio) tensor.stored_bytes = 0;
+  tensor.stored_by_ratio = false;
+}
 
 struct Graph {
   std::string name;

@@ -247,6 +247,7 @@ class Rewriting {
     const auto cut = [&](int tensor, size_t axis) {
       Tensor part = before_.tensors[static_cast<size_t>(tensor)];
       part.shape[axis] = end - begin;
+      DropRatio(part);
       return part;
     };
     Operator part = op;
@@ -315,7 +316,7 @@ bool CanBeState(const Graph& graph, const Usage& usage, int tensor) {
            std::equal(facts.shape.rbegin(), facts.shape.rend(), made.rbegin(),
                       [](int64_t own, int64_t whole) { return own == 1 || own == whole; });
   };
-  return facts.constant && facts.stored_bytes == 0 && !usage.consumers.empty() &&
+  return facts.constant && !StatesStoredBytes(facts) && !usage.consumers.empty() &&
          std::all_of(usage.consumers.begin(), usage.consumers.end(), is_operand_of);
 }
 
@@ -325,8 +326,10 @@ Graph WithStates(const Graph& graph, std::span<const int> tensors) {
     return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
   };
   for (const int tensor : tensors) {
-    after.tensors[static_cast<size_t>(tensor)].constant = false;
-    after.tensors[static_cast<size_t>(tensor)].state = true;
+    Tensor& state = after.tensors[static_cast<size_t>(tensor)];
+    state.constant = false;
+    state.state = true;
+    DropRatio(state);
   }
   for (Operator& op : after.operators) {
     const auto moved = std::stable_partition(op.weights.begin(), op.weights.end(),
@@ -374,7 +377,7 @@ bool CanGoInParts(const Graph& graph, const Operator& op) {
   if (!axis) return false;
   const Tensor& filters = graph.tensors[static_cast<size_t>(op.weights.front())];
   if (std::count(op.weights.begin(), op.weights.end(), op.weights.front()) > 1) return false;
-  return k_extent > 1 && filters.constant && filters.stored_bytes == 0 &&
+  return k_extent > 1 && filters.constant && !StatesStoredBytes(filters) &&
          filters.shape[*axis] == k_extent;
 }
 

@@ -86,11 +86,15 @@ void ReadBlocks(const YamlNode& node, Engine& engine) {
   RequireFields(node, kOutputBlocksFields);
   OutputBlocks& blocks = engine.blocks.emplace();
   ReadFields(node, kOutputBlocksFields, blocks);
-  if (blocks.channel_step > blocks.channels) {
-    node.Complain("'channel_step' is " + std::to_string(blocks.channel_step) + ", 'channels' " +
-                      std::to_string(blocks.channels),
-                  "a step of at most all channels of a block");
-  }
+  const auto check_step = [&](const std::string& name, int64_t step, int64_t channels,
+                              const std::string& of_block) {
+    if (step <= channels) return;
+    node.Complain("'" + name + "_step' is " + std::to_string(step) + ", '" + name + "s' " +
+                      std::to_string(channels),
+                  "a step of at most all channels of " + of_block);
+  };
+  check_step("channel", blocks.channel_step, blocks.channels, "a block");
+  check_step("input_channel", blocks.input_channel_step, blocks.input_channels, "an input block");
   for (const Throughput& throughput : engine.throughputs) {
     if (throughput.kind != base::OperatorKind::kConv &&
         throughput.kind != base::OperatorKind::kDepthwise)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -253,13 +257,35 @@ void ReadHead(const YamlNode& root, Profile& profile) {
   profile.name = root.At("name").Text();
   if (const YamlNode description = root.Maybe("description"))
     profile.description = description.Text();
-  if (const YamlNode error = root.Maybe("known_error"); error && !IsDropped(error)) {
-    KnownError& known = profile.known_error.emplace();
-    RequireFields(error, kKnownErrorFields);
-    known.source = error.At("source").Text();
-    ReadFields(error, kKnownErrorFields, known);
-  }
   ReadFields(root, kProfileFields, profile);
+}
+
+std::optional<KnownError> ReadKnownError(const YamlNode& root) {
+  const YamlNode node = root.Maybe("known_error");
+  if (!node || IsDropped(node)) return std::nullopt;
+  KnownError known;
+  RequireFields(node, kKnownErrorFields);
+  known.source = node.At("source").Text();
+  ReadFields(node, kKnownErrorFields, known);
+  if (known.nine_of_ten < known.median) {
+    node.At("nine_of_ten")
+        .Complain("nine of ten figures cannot be closer than half of them",
+                  fmt::format("at least the median, {}", node.At("median").Text()));
+  }
+  return known;
+}
+
+// Reads the known error of each file of a chain, and returns that of the first: a profile has other
+// cycles than those that it extends.
+Expected<std::optional<KnownError>> ReadKnownErrors(std::span<const YamlFile> files) {
+  std::optional<KnownError> of_first;
+  for (const YamlFile& file : files) {
+    YamlReader reader(file);
+    const std::optional<KnownError> known = ReadKnownError(reader.Root());
+    if (reader.Failed()) return Unexpected(reader.TakeFault());
+    if (&file == &files.front()) of_first = known;
+  }
+  return of_first;
 }
 
 }  // namespace
@@ -282,6 +308,9 @@ Expected<Profile> ReadProfile(std::string text, std::string file_name, const Loa
   ReadRules(root, profile);
   if (!reader.Failed()) CheckProfile(root, profile);
   if (reader.Failed()) return Unexpected(reader.TakeFault());
+  Expected<std::optional<KnownError>> known = ReadKnownErrors(*files);
+  if (!known) return Unexpected(std::move(known.error()));
+  profile.known_error = std::move(*known);
   return profile;
 }
 

@@ -39,7 +39,8 @@ void RequireName(const base::YamlNode& node, const std::string& name);
 // The index of the memory that `node` names.
 int ReadMemoryName(const base::YamlNode& node, const Profile& profile);
 
-// Whether a file states `key:` or `key: null`, by which an extending profile drops a section.
+// Whether a file states `key:` or `key: null`, by which an extending profile drops what the key
+// states.
 inline bool IsDropped(const base::YamlNode& node) {
   return node && !node.IsMap() && !node.IsList() && !node.IsScalar();
 }
@@ -62,7 +63,7 @@ inline void ReadValue(const base::YamlNode& node, FieldRange range, double& valu
   value = node.Number(range.least, range.most);
 }
 inline void ReadValue(const base::YamlNode& node, FieldRange range, std::optional<double>& value) {
-  value = node.Number(range.least, range.most);
+  if (!IsDropped(node)) value = node.Number(range.least, range.most);
 }
 template <typename Integer>
 void ReadValue(const base::YamlNode& node, FieldRange range, Integer& value) {

@@ -172,6 +172,8 @@ Json DataOf(const plan::Plan& plan, const plan::TimelineSource& timeline_of) {
   for (const plan::PlanConstraint& constraint : plan.constraints)
     data["constraints"].push_back(plan::Describe(plan.network, constraint));
   data["notes"] = plan.notes;
+  if (std::string error = DescribeKnownError(plan); !error.empty())
+    data["notes"].push_back(std::move(error));
   for (const std::string& sentence : plan::DescribeProof(plan))
     data["notes"].push_back("proof: " + sentence);
   data["kept"] = plan.kept;

@@ -137,6 +137,15 @@ std::string NoteLine(const std::string& note) {
   return "note: " + Printable(begin) + "; .. (--format json has it all)\n";
 }
 
+std::string DescribeKnownError(const plan::Plan& plan) {
+  const auto& error = plan.profile.known_error;
+  if (!error) return "";
+  return fmt::format(
+      "known error of cycles on this profile: half of them within {:.1f} %, nine of ten within "
+      "{:.1f} % ({})",
+      100 * error->median, 100 * error->nine_of_ten, error->source);
+}
+
 std::string DescribePlan(const plan::Plan& plan, double time_ms) {
   std::string text =
       fmt::format("{} on {}: {} operator{} in {} subgraph{}\n\n", Printable(plan.network.name),
@@ -150,11 +159,8 @@ std::string DescribePlan(const plan::Plan& plan, double time_ms) {
       text += ' ' + Printable(plan.network.tensors[static_cast<size_t>(tensor)].id);
     text += '\n';
   }
-  if (const auto& error = plan.profile.known_error)
-    text += fmt::format(
-        "known error of cycles on this profile: half of them within {:.2g} %, nine of ten within "
-        "{:.2g} % ({})\n",
-        100 * error->median, 100 * error->nine_of_ten, Printable(error->source));
+  if (const std::string error = DescribeKnownError(plan); !error.empty())
+    text += Printable(error) + '\n';
   for (const std::string& line : DescribePeaksAtHome(plan)) text += Printable(line) + '\n';
   if (const std::string homes = DescribeHomes(plan); !homes.empty())
     text += Printable(homes) + '\n';

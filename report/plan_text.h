@@ -14,6 +14,9 @@ namespace tessera::report {
 // bounds, and notes.
 std::string DescribePlan(const plan::Plan& plan, double time_ms);
 
+// Returns the known error of the plan's profile in words; empty if the profile states none.
+std::string DescribeKnownError(const plan::Plan& plan);
+
 // Returns, for each home outside the tile memory, its off-chip peak with the lower bound, in words.
 std::vector<std::string> DescribePeaksAtHome(const plan::Plan& plan);
 

@@ -28,7 +28,7 @@ inline void DrawBlocks(base::Random& random, Engine& engine) {
   blocks.channels = random.Uniform(1, 6);
   blocks.channel_step = random.Uniform(1, blocks.channels);
   blocks.input_channels = random.Uniform(1, 4);
-  if (random.Chance(0.4)) blocks.input_channel_step = random.Uniform(1, 4);
+  if (random.Chance(0.4)) blocks.input_channel_step = random.Uniform(1, blocks.input_channels);
   blocks.buffer_bytes = random.Chance(0.1) ? 1 : random.Uniform(20, 2'000);
   if (random.Chance(0.5)) blocks.input_granularity_bytes = random.Uniform(1, 64);
   if (random.Chance(0.5)) blocks.sum_granularity_bytes = random.Uniform(1, 64);

@@ -357,16 +357,28 @@ int HomeOf(const graph::Graph& graph, const Profile& profile, int tensor, Tensor
                              graph.tensors[static_cast<size_t>(tensor)].home);
 }
 
-graph::Graph WithHomes(graph::Graph graph, const Profile& profile) {
+Bytes StoredBytes(const Profile& profile, Bytes packed) {
   const std::optional<double> ratio =
       hw_profiles::LayoutOf(profile, TensorRole::kConstant).stored_ratio;
+  if (!ratio) return packed;
+  return std::max<Bytes>(1, base::LeastWholeCycles(static_cast<double>(packed) * *ratio));
+}
+
+graph::Graph WithStoredBytes(graph::Graph graph, const Profile& profile) {
+  const bool has_ratio =
+      hw_profiles::LayoutOf(profile, TensorRole::kConstant).stored_ratio.has_value();
   for (graph::Tensor& tensor : graph.tensors) {
-    tensor.home = 0;
-    if (!ratio || !tensor.constant || tensor.stored_bytes > 0) continue;
+    if (!tensor.constant || graph::StatesStoredBytes(tensor)) continue;
     const Bytes packed = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
-    tensor.stored_bytes =
-        std::max<Bytes>(1, base::WholeCycles(static_cast<double>(packed) * *ratio));
+    tensor.stored_by_ratio = has_ratio;
+    tensor.stored_bytes = has_ratio ? StoredBytes(profile, packed) : 0;
   }
+  return graph;
+}
+
+graph::Graph WithHomes(graph::Graph given, const Profile& profile) {
+  graph::Graph graph = WithStoredBytes(std::move(given), profile);
+  for (graph::Tensor& tensor : graph.tensors) tensor.home = 0;
   if (!hw_profiles::HasSeveralHomes(profile)) return graph;
   const std::vector<int> places = Assignment(graph, profile).Run();
   for (size_t tensor = 0; tensor < places.size(); ++tensor)

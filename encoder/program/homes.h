@@ -37,11 +37,17 @@ base::TensorRole RoleAtHome(const graph::Graph& graph, int tensor);
 int HomeOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
            base::TensorRole role);
 
-// Returns the network with graph::Tensor::home of every tensor set by the rule of docs/program.md,
-// and with the stored bytes of constants that follow from the profile's ratio.
-// The result depends neither on the order of the operators nor on earlier values of `home`. Cost:
-// negligible if every role has one home; else O(n^2 / 64 + t * l) for n operators and t tensors in
-// l lines.
+// Returns the stored bytes of a constant, or a part of one, of so many bytes: at the ratio of the
+// profile if it has one.
+problem::Bytes StoredBytes(const hw_profiles::Profile& profile, problem::Bytes packed);
+
+// Returns the network with the stored bytes of constants that follow from the profile's ratio.
+graph::Graph WithStoredBytes(graph::Graph graph, const hw_profiles::Profile& profile);
+
+// Returns the network of WithStoredBytes, with graph::Tensor::home of every tensor set by the rule
+// of docs/program.md. The result depends neither on the order of the operators nor on earlier
+// values of `home`. Cost: negligible if every role has one home; else O(n^2 / 64 + t * l) for n
+// operators and t tensors in l lines.
 graph::Graph WithHomes(graph::Graph graph, const hw_profiles::Profile& profile);
 
 // The contents of the memories outside the tile memory, and whether they fit (docs/program.md,

@@ -137,12 +137,14 @@ bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval
 namespace {
 
 // Whether the policy split-k can reduce the bytes of the constant that are held at one time.
-bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op) {
+bool TakesKSlices(const hw_profiles::Profile& profile, const graph::Operator& op,
+                  const graph::Tensor& constant) {
   const std::vector<hw_profiles::WeightPolicy>& weights = profile.tiling.weights;
   const bool offered = std::find(weights.begin(), weights.end(),
                                  hw_profiles::WeightPolicy::kSplitK) != weights.end();
-  return offered && (op.kind == base::OperatorKind::kMatmul ||
-                     (op.kind == base::OperatorKind::kConv && op.groups == 1));
+  return offered && constant.stored_bytes == 0 &&
+         (op.kind == base::OperatorKind::kMatmul ||
+          (op.kind == base::OperatorKind::kConv && op.groups == 1));
 }
 
 }  // namespace
@@ -169,7 +171,7 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
     return std::max<Bytes>(1, Add(content, Multiply(table, held)));
   };
   int64_t held = std::min(channels, profile.tiling.weight_granularity_channels);
-  if (!TakesKSlices(profile, user)) {
+  if (!TakesKSlices(profile, user, constant)) {
     const Bytes longest = LongestBuffer(profile.memories[static_cast<size_t>(profile.tile_memory)]);
     const Bytes most = longest - base::CeilDiv(longest, Bytes{4});
     for (int halved = 0; halved < 2 && bytes_of(held) > most; ++halved)

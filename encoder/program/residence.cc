@@ -61,7 +61,11 @@ class Registrar {
     }
     use.residence = Residence::kDirect;
     if (IsReadAtHome(use) || on_host_) return std::nullopt;
-    return Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
+    Diagnostic refusal =
+        Refuse(use, "cannot be read directly", "direct_read", "stream it, or keep it resident");
+    if (hw_profiles::LayoutOf(profile_, use.role).tiles_only)
+      refusal.expected = "tiles_only: false for the role";
+    return refusal;
   }
 
  private:

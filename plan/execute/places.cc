@@ -88,7 +88,8 @@ Place Places::AtHome(int content, const Intent& intent) const {
   LayOutInOrder(place, WholeOf(contents_.ShapeOf(content)));
   if (HomeOf(tensor) == plan_.profile.tile_memory) return place;
   place.where = Where::kHome;
-  place.refusal = RefusalAtHome(plan_.profile, HomeOf(tensor), intent.by, intent.kind);
+  place.refusal =
+      RefusalAtHome(plan_.profile, RoleOf(tensor), HomeOf(tensor), intent.by, intent.kind);
   return place;
 }
 
@@ -97,13 +98,16 @@ Intent::By ByOf(const Plan& plan, int op) {
   return on_host ? Intent::By::kHost : Intent::By::kEngine;
 }
 
-std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
-                          problem::AccessKind kind) {
+std::string RefusalAtHome(const hw_profiles::Profile& profile, base::TensorRole role, int home,
+                          Intent::By by, problem::AccessKind kind) {
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(home)];
   const bool reads = kind == problem::AccessKind::kRead;
-  if (by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write)) {
-    return fmt::format("in memory '{}', which no engine {}", memory.name,
-                       reads ? "reads" : "writes");
+  const std::string_view access = reads ? "reads" : "writes";
+  if (by == Intent::By::kEngine && !(reads ? memory.direct_read : memory.direct_write))
+    return fmt::format("in memory '{}', which no engine {}", memory.name, access);
+  if (by == Intent::By::kEngine && hw_profiles::LayoutOf(profile, role).tiles_only) {
+    return fmt::format("in memory '{}', where no engine {} tensors of its role", memory.name,
+                       access);
   }
   if (!reads && !memory.writable)
     return fmt::format("in memory '{}', which cannot be written", memory.name);

@@ -34,10 +34,10 @@ struct Intent {
 // Returns kHost if the host runs the operator, otherwise kEngine.
 Intent::By ByOf(const Plan& plan, int op);
 
-// Returns why the engines, the host or the links must not access tensors in memory `home`, which is
-// not the tile memory. The text is empty if they may.
-std::string RefusalAtHome(const hw_profiles::Profile& profile, int home, Intent::By by,
-                          problem::AccessKind kind);
+// Returns why the engines, the host or the links must not access tensors of a role in memory
+// `home`, which is not the tile memory. The text is empty if they may.
+std::string RefusalAtHome(const hw_profiles::Profile& profile, base::TensorRole role, int home,
+                          Intent::By by, problem::AccessKind kind);
 
 // Returns the cells from one index to the next along each axis of extents with named axes. The
 // order is batch, rows, columns, and adjacent channels in blocks. Each row has the pitch of the

@@ -256,6 +256,7 @@ class Interpreter : private Listener {
 
 std::vector<std::string> FindForbidden(const Plan& plan) {
   std::vector<std::string> faults;
+  const std::vector<verify::Users> users = verify::FindUsers(plan.network);
   for (size_t i = 0; i < plan.lowering->subgraphs.size(); ++i) {
     for (const Job& job : plan.lowering->subgraphs[i].jobs) {
       const bool by_link = job.does == Does::kLoad || job.does == Does::kStore;
@@ -263,14 +264,16 @@ std::vector<std::string> FindForbidden(const Plan& plan) {
         if (operand.memory == plan.profile.tile_memory || operand.tensor < 0) continue;
         const bool writes = operand.part == Part::kOutput || operand.part == Part::kTo ||
                             operand.part == Part::kPartialSums;
+        const auto tensor = static_cast<size_t>(operand.tensor);
         const std::string refusal = execute::RefusalAtHome(
-            plan.profile, operand.memory,
-            by_link ? execute::Intent::By::kLink : execute::ByOf(plan, job.op),
+            plan.profile,
+            verify::RoleOf(plan.network.tensors[tensor], users[tensor], plan.subgraphs[i].interval),
+            operand.memory, by_link ? execute::Intent::By::kLink : execute::ByOf(plan, job.op),
             writes ? problem::AccessKind::kWrite : problem::AccessKind::kRead);
         if (refusal.empty()) continue;
-        faults.push_back(fmt::format(
-            "subgraph {}: {}: {} '{}' {}", i, DescribeJob(plan, job), writes ? "writes" : "reads",
-            plan.network.tensors[static_cast<size_t>(operand.tensor)].id, refusal));
+        faults.push_back(fmt::format("subgraph {}: {}: {} '{}' {}", i, DescribeJob(plan, job),
+                                     writes ? "writes" : "reads", plan.network.tensors[tensor].id,
+                                     refusal));
       }
     }
   }

@@ -314,21 +314,29 @@ class AssignmentCheck {
   std::map<size_t, int> settled_;            // the memory, by tensor
 };
 
-// Whether the bytes of the constant follow from the profile's ratio, and are not stated.
-bool LacksStoredBytes(const Plan& plan, const graph::Tensor& tensor) {
-  return tensor.constant && tensor.stored_bytes == 0 &&
-         hw_profiles::LayoutOf(plan.profile, TensorRole::kConstant).stored_ratio;
+// The stored bytes of a constant for which the network states none.
+int64_t BytesByRatio(const Plan& plan, const graph::Tensor& constant) {
+  const std::optional<double> ratio =
+      hw_profiles::LayoutOf(plan.profile, TensorRole::kConstant).stored_ratio;
+  if (!ratio) return 0;
+  constexpr double kWithoutRounding = 1 - 0x1p-44;  // of the product
+  const int64_t bytes = base::BytesOf(constant.type, VolumeOf(WholeOf(constant.shape)));
+  return base::WholeCycles(static_cast<double>(bytes) * *ratio * kWithoutRounding);
+}
+
+bool FollowsFromRatio(const graph::Tensor& tensor) {
+  return tensor.constant && (tensor.stored_by_ratio || tensor.stored_bytes == 0);
 }
 
 }  // namespace
 
 void CheckAssignment(const Plan& plan, Findings& findings) {
   for (const graph::Tensor& tensor : plan.network.tensors) {
-    if (LacksStoredBytes(plan, tensor))
-      findings.Note(ViolationKind::kMemory,
-                    fmt::format("constant '{}' states no stored bytes, but the profile stores "
-                                "constants at a ratio",
-                                tensor.id));
+    const int64_t bytes = BytesByRatio(plan, tensor);
+    if (!FollowsFromRatio(tensor) || tensor.stored_bytes == bytes) continue;
+    findings.Note(ViolationKind::kMemory,
+                  fmt::format("constant '{}' has {} stored bytes, but the profile's ratio gives {}",
+                              tensor.id, tensor.stored_bytes, bytes));
   }
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
   const auto name = [&](int memory) {
@@ -347,11 +355,9 @@ void CheckAssignment(const Plan& plan, Findings& findings) {
 
 void AssignHomes(Plan& plan) {
   for (graph::Tensor& tensor : plan.network.tensors) {
-    if (!LacksStoredBytes(plan, tensor)) continue;
-    const auto elements =
-        static_cast<double>(base::BytesOf(tensor.type, VolumeOf(WholeOf(tensor.shape))));
-    const double ratio = *hw_profiles::LayoutOf(plan.profile, TensorRole::kConstant).stored_ratio;
-    tensor.stored_bytes = base::WholeCycles(elements * ratio);
+    if (!FollowsFromRatio(tensor)) continue;
+    tensor.stored_bytes = BytesByRatio(plan, tensor);
+    tensor.stored_by_ratio = tensor.stored_bytes > 0;
   }
   if (!hw_profiles::HasSeveralHomes(plan.profile)) return;
   for (const auto& [tensor, memory] : AssignmentCheck(plan).Run()) {

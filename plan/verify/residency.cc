@@ -170,8 +170,7 @@ void AddOnce(std::vector<int>& operators, int op) {
   if (operators.empty() || operators.back() != op) operators.push_back(op);
 }
 
-// Whether computing some output channels of the operator uses those channels of the constant and no
-// others.
+// Whether each output channel of the operator uses that channel of the constant alone.
 bool IsTakenByChannel(const graph::Graph& network, const graph::Operator& op, int constant) {
   return op.weights.front() == constant && FilterAxesOf(network, op, 0) &&
          std::count(op.weights.begin(), op.weights.end(), constant) == 1;
@@ -386,7 +385,8 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   const auto& weights = plan.profile.tiling.weights;
   const bool has_k_slices =
       std::count(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kSplitK) > 0 &&
-      (op.kind == OperatorKind::kConv ? op.groups == 1 : op.kind == OperatorKind::kMatmul);
+      (op.kind == OperatorKind::kConv ? op.groups == 1 : op.kind == OperatorKind::kMatmul) &&
+      TensorAt(plan, constant).stored_bytes == 0;
   const double most = 0.75 * static_cast<double>(LongestBuffer(plan.profile));
   for (const int64_t least = (slicing.granularity + 3) / 4;
        !has_k_slices && slicing.granularity > least &&

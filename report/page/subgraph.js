@@ -13,7 +13,7 @@ function factsOf(subgraph) {
     ['tiles', grouped(subgraph.tiles)],
     ['policy', policyOf(subgraph)],
     ['cycles', [grouped(cost.latency), timeText(cost.latency)].filter(Boolean).join(' · ')],
-    ['exposed', cost.exposed_cycles > 0 ? `${grouped(cost.exposed_cycles)} cycles, in which engines wait for transfers` : 'no transfer'],
+    ['exposed', cost.exposed_cycles > 0 ? `${grouped(cost.exposed_cycles)} cycles beyond the steps of engines` : '0 cycles'],
     ['energy', energyText(cost.energy)],
     ['off chip', bytesText(cost.off_chip_bytes)],
     ['peak', `${grouped(cost.peak)} B of ${grouped(plan.memories[0].capacity)}`],

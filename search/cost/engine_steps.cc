@@ -34,8 +34,6 @@ using graph::tiling::ExtentsView;
 using hw_profiles::Throughput;
 using hw_profiles::Unroll;
 
-constexpr int64_t kMostFoldedRows = 8;  // of a kernel
-
 int64_t Product(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
   for (const int64_t factor : factors) product = base::SaturatingMul(product, factor);
@@ -177,9 +175,14 @@ int64_t StepsOfMatmul(const Graph& graph, const Operator& op, ExtentsView output
 bool FoldsColumns(const Graph& graph, const Operator& op, const Throughput& throughput) {
   if (throughput.fold_columns == 0 || op.kind != OperatorKind::kConv || op.groups > 1) return false;
   const graph::Tensor& input = graph.tensors[static_cast<size_t>(op.inputs.front())];
-  return input.network_input && input.shape[1] <= throughput.fold_columns &&
-         input.shape[3] % 2 == 0 && op.window.stride[1] == 2 && op.window.dilation[1] == 1 &&
-         op.window.kernel[1] >= 2 && op.window.kernel[0] <= kMostFoldedRows;
+  const int64_t columns = input.shape[3];
+  const int64_t kernel = op.window.kernel[1];
+  if (!input.network_input || input.shape[1] > throughput.fold_columns || columns % 2 != 0 ||
+      op.window.stride[1] != 2 || op.window.dilation[1] != 1 || kernel < 2)
+    return false;
+  const int64_t before_last = ShapeOf(graph, op.outputs.front())[3] - 1;
+  const int64_t pads = std::max<int64_t>(0, 2 * before_last + kernel - columns);
+  return pads == std::max<int64_t>(0, before_last + base::CeilDiv(kernel, 2) - columns / 2);
 }
 
 int64_t StepsOf(const Graph& graph, const Operator& op, ExtentsView output,

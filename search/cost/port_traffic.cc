@@ -108,16 +108,16 @@ void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Bl
 
 std::string LongestPath(const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
                         std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
-                        const Prefetches& prefetches) {
+                        const Prefetches& prefetches, int64_t tile_port) {
   int64_t longest = 0;
   std::vector<int64_t> ports(profile.memories.size());
+  ports[static_cast<size_t>(profile.tile_memory)] = tile_port;
   const auto add_times = [](int64_t& sum, int64_t count, int64_t value) {
     base::Accumulate(sum, base::SaturatingMul(count, value));
   };
   for (size_t i = 0; i < classes.size(); ++i) {
     const int64_t count = tiling.classes[i].count;
     add_times(longest, count, classes[i].compute);
-    add_times(ports[static_cast<size_t>(profile.tile_memory)], count, classes[i].tile_memory);
     for (size_t memory = 0; memory < ports.size(); ++memory) {
       if (static_cast<int>(memory) == profile.tile_memory) continue;
       const Flow& flow = classes[i].flows[memory];

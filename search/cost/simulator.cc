@@ -73,20 +73,25 @@ class SlotSums {
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
     metrics.clock_hz = profile_.clock_hz;
-    const int64_t apart = AddTime(metrics);
+    const SlotTimes times = AddTime(metrics);
     AddBytes(detail, metrics);
     AddMacsAndEnergy(detail, metrics);
-    const bool waits = apart > metrics.latency_cycles / 2;
-    metrics.bound_by = waits ? "exposed transfers"
-                             : LongestPath(profile_, tiling_, classes_, constants_, prefetches_);
+    const bool waits = times.apart > metrics.latency_cycles / 2;
+    metrics.bound_by =
+        waits ? "exposed transfers"
+              : LongestPath(profile_, tiling_, classes_, constants_, prefetches_, times.tile_port);
     return metrics;
   }
 
  private:
-  struct Slot {
+  struct SlotTimes {
+    int64_t apart = 0;      // cycles of transfers that overlap with no step
+    int64_t tile_port = 0;  // cycles of the tile memory's port
+  };
+
+  struct Slot : SlotTimes {
     int64_t cycles = 0;
     int64_t busy = 0;            // cycles in which engines do not wait
-    int64_t apart = 0;           // cycles of transfers that overlap with no step
     std::vector<int64_t> bytes;  // parallel to Profile::memories
   };
 
@@ -143,7 +148,7 @@ class SlotSums {
   int64_t PassOf(size_t tile) const;
   Slot SerializedSlot(size_t tile) const;
   Slot DoubleBufferedSlot(size_t tile) const;
-  int64_t AddTime(plan::Metrics& metrics) const;
+  SlotTimes AddTime(plan::Metrics& metrics) const;
   void AddBytes(Detail detail, plan::Metrics& metrics) const;
   void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
   std::vector<Touched> BytesTouched() const;
@@ -185,9 +190,10 @@ int64_t SlotSums::PassOf(size_t index) const {
 
 SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  Slot slot{.cycles = BusyIn(tile),
-            .busy = BusyIn(tile),
-            .bytes = std::vector<int64_t>(profile_.memories.size())};
+  Slot slot{{.tile_port = cost.tile_memory},
+            BusyIn(tile),
+            BusyIn(tile),
+            std::vector<int64_t>(profile_.memories.size())};
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
@@ -212,9 +218,10 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost* previous = first ? nullptr : &TileAt(tile - 1);
   const TileCost* next = last ? nullptr : &TileAt(tile + 1);
   const Flow nothing;
-  Slot slot{.cycles = PassOf(tile),
-            .busy = BusyIn(tile),
-            .bytes = std::vector<int64_t>(profile_.memories.size())};
+  Slot slot{{.tile_port = TilePortCycles(profile_, previous, cost, next, constants_)},
+            PassOf(tile),
+            BusyIn(tile),
+            std::vector<int64_t>(profile_.memories.size())};
   slot.apart = slot.cycles - slot.busy;
   int64_t prologue = 0;
   int64_t epilogue = 0;
@@ -252,22 +259,22 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
       base::Accumulate(slot.bytes[memory], part.bytes);
     }
   }
-  slot.cycles = std::max(slot.cycles, TilePortCycles(profile_, previous, cost, next, constants_));
+  slot.cycles = std::max(slot.cycles, slot.tile_port);
   slot.cycles =
       base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
   base::Accumulate(slot.apart, base::SaturatingAdd(prologue, epilogue));
   return slot;
 }
 
-// Returns the cycles of transfers that overlap with no step.
-int64_t SlotSums::AddTime(plan::Metrics& metrics) const {
-  int64_t apart = 0;
+// Returns the sums of all slots.
+SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
+  SlotTimes times;
   const std::vector<int>& class_of = tiling_.class_of;
   Neighbours seen = {};
   Slot slot;
   const size_t between = BetweenPolls(tiling_);
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
-    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return 0;
+    if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return {};
     const Neighbours here = {tile == 0 ? -1 : class_of[tile - 1], class_of[tile],
                              tile + 1 == class_of.size() ? -1 : class_of[tile + 1]};
     const bool as_before = tile > 0 && here == seen;
@@ -275,7 +282,8 @@ int64_t SlotSums::AddTime(plan::Metrics& metrics) const {
     seen = here;
     base::Accumulate(metrics.latency_cycles, slot.cycles);
     base::Accumulate(metrics.exposed_cycles, slot.cycles - slot.busy);
-    base::Accumulate(apart, slot.apart);
+    base::Accumulate(times.apart, slot.apart);
+    base::Accumulate(times.tile_port, slot.tile_port);
     if (as_before || slot.cycles == 0) continue;
     int64_t total = 0;
     for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);
@@ -283,7 +291,7 @@ int64_t SlotSums::AddTime(plan::Metrics& metrics) const {
         std::max(metrics.peak_bytes_per_cycle,
                  static_cast<double>(total) / static_cast<double>(slot.cycles));
   }
-  return apart;
+  return times;
 }
 
 void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {

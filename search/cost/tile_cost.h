@@ -115,11 +115,12 @@ int64_t TilePortCycles(const hw_profiles::Profile& profile, const TileCost* prev
                        std::span<const ConstantFlow> constants);
 
 // Returns the name of what works longest in a subgraph: "compute", which wins a tie, or the path of
-// a memory. `classes` are parallel to the tiling's.
+// a memory. `classes` are parallel to the tiling's; the tile memory's port takes `tile_port` cycles
+// in all slots.
 std::string LongestPath(const hw_profiles::Profile& profile,
                         const graph::tiling::TiledSubgraph& tiling,
                         std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
-                        const Prefetches& prefetches);
+                        const Prefetches& prefetches, int64_t tile_port);
 
 // The costs of the tiles of one subgraph. Contains all data that does not depend on the tile.
 class TileCosts {

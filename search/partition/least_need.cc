@@ -9,6 +9,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"
@@ -59,7 +60,9 @@ int64_t SmallestSliceOfFilters(const graph::Graph& network, const hw_profiles::P
   const int64_t channels = filters[axes.channels];
   const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
   int64_t present = channels;
-  if (HasSlices(profile)) {
+  const bool is_compressed =
+      hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).stored_ratio.has_value();
+  if (HasSlices(profile) && !is_compressed) {
     present = extents[axes.output];
   } else if (std::count(policies.begin(), policies.end(), hw_profiles::WeightPolicy::kStreamed) >
              0) {
@@ -164,8 +167,9 @@ Need NeedOfSum(const graph::Graph& network, const hw_profiles::Profile& profile,
                const graph::Operator& op, const std::vector<int64_t>& extents, int64_t k_extent) {
   Need need = NeedOfFactors(network, profile, op, extents, k_extent);
   if (!op.weights.empty() && !hw_profiles::MayReadAtHome(profile, base::TensorRole::kConstant))
-    need.Add(base::BytesOf(network.tensors[static_cast<size_t>(op.weights.front())].type,
-                           SmallestSliceOfFilters(network, profile, op, extents, k_extent)));
+    need.Add(encoder::program::StoredBytes(
+        profile, base::BytesOf(network.tensors[static_cast<size_t>(op.weights.front())].type,
+                               SmallestSliceOfFilters(network, profile, op, extents, k_extent))));
   const bool has_two_slots =
       profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && !profile.tiling.may_serialize;
   if (has_two_slots) base::Accumulate(need.bytes, need.bytes);

@@ -18,6 +18,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/ops/definition.h"
@@ -269,26 +270,37 @@ std::vector<std::string> MeasuredIn(const graph::Graph& network, const graph::Gr
   return ids;
 }
 
-// The network, or the form of it after some changes. It is copied only if there is one.
+// The network, or the form of it after some changes, with the stored bytes of its constants. It is
+// copied only if there is a change, or if the profile has a ratio.
 class Form {
  public:
-  explicit Form(const graph::Graph& network) : network_(&network) {}
+  Form(const graph::Graph& network, const hw_profiles::Profile& profile)
+      : network_(&network), profile_(profile) {
+    if (hw_profiles::LayoutOf(profile, base::TensorRole::kConstant).stored_ratio) Take(network);
+  }
 
   const graph::Graph& Network() const { return *network_; }
-  bool IsChanged() const { return changed_.has_value(); }
+  bool IsChanged() const { return is_changed_; }
   bool IsNeeded() const { return is_needed_; }
 
   template <typename Make>
   void Change(const Found& found, const Make& make) {
     if (found.which.empty()) return;
-    changed_ = make(*network_);
-    network_ = &*changed_;
+    Take(make(*network_));
+    is_changed_ = true;
     is_needed_ = is_needed_ || found.is_needed;
   }
 
  private:
+  void Take(graph::Graph network) {
+    taken_ = encoder::program::WithStoredBytes(std::move(network), profile_);
+    network_ = &*taken_;
+  }
+
   const graph::Graph* network_;
-  std::optional<graph::Graph> changed_;
+  const hw_profiles::Profile& profile_;
+  std::optional<graph::Graph> taken_;
+  bool is_changed_ = false;
   bool is_needed_ = false;
 };
 
@@ -297,9 +309,9 @@ class Form {
 std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
                                                const hw_profiles::Profile& profile) {
   using graph::Graph;
-  Form form(network);
-  const Found hosted = FindForHost(network, profile);
-  const Found pools = FindForGlobalPools(network, profile);
+  Form form(network, profile);
+  const Found hosted = FindForHost(form.Network(), profile);
+  const Found pools = FindForGlobalPools(form.Network(), profile);
   form.Change(hosted, [&](const Graph& before) { return OnHost(before, profile, hosted.which); });
   form.Change(pools, [&](const Graph& before) { return WithGlobalPools(before, pools.which); });
   const Found norms = FindForTwoPasses(form.Network(), profile);

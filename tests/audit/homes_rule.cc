@@ -305,7 +305,9 @@ graph::Graph AtHome(Graph network, const Profile& profile) {
   for (graph::Tensor& tensor : network.tensors) {
     if (!ratio || !tensor.constant || tensor.stored_bytes > 0) continue;
     const int64_t bytes = base::BytesOf(tensor.type, graph::ElementsOf(tensor.shape));
-    tensor.stored_bytes = static_cast<int64_t>(std::ceil(static_cast<double>(bytes) * *ratio));
+    tensor.stored_bytes =
+        static_cast<int64_t>(std::ceil(static_cast<double>(bytes) * *ratio * (1 - 0x1p-44)));
+    tensor.stored_by_ratio = true;
   }
   const std::vector<int> homes = HomesByRule(network, profile);
   for (size_t i = 0; i < homes.size(); ++i) {

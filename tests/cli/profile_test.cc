@@ -55,8 +55,31 @@ TEST_F(ProfileTest, FitsAndSaysHowFarOff) {
             document.at("errors").at("before").at("median"));
   EXPECT_TRUE(document.at("errors").contains("held_out"));
   EXPECT_FALSE(document.at("constants").empty());
-  EXPECT_EQ(Run({"plan", "net.yaml", "--hw", "fitted.json"}).exit_code, 0);
   EXPECT_THAT(Fit(Rows()).out, HasSubstr("left out of their fit"));
+}
+
+TEST_F(ProfileTest, AFittedProfileStatesTheErrorOfMeasurementsThatWereLeftOut) {
+  const Outcome outcome = Fit(Rows(), {"--output", "fitted.json", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto held_out = ParseJson(outcome.out).at("errors").at("held_out");
+  const auto known = ParseJson(Read("fitted.json")).at("known_error");
+  EXPECT_EQ(known.at("source"), "measurements left out of its fit: measured.csv");
+  EXPECT_EQ(known.at("median"), held_out.at("median"));
+  const Outcome planned = Run({"plan", "net.yaml", "--hw", "fitted.json"});
+  EXPECT_EQ(planned.exit_code, 0);
+  EXPECT_THAT(planned.out, HasSubstr("known error of cycles on this profile: half of them within"));
+  EXPECT_THAT(planned.out, HasSubstr("(measurements left out of its fit: measured.csv)"));
+}
+
+TEST_F(ProfileTest, FewMeasurementsSayNothingAboutOthers) {
+  Fit("net.yaml,a,4,,5000\n");
+  const std::string before = Shipped("hw_profiles/ethos_u55_256.yaml");
+  EXPECT_THAT(Run({"plan", "net.yaml", "--hw", before}).out, HasSubstr("(Arm Vela 3.10)"));
+  ASSERT_EQ(Run({"profile", "fit", before, "measured.csv", "--output", "fitted.json"}).exit_code,
+            0);
+  EXPECT_FALSE(ParseJson(Read("fitted.json")).contains("known_error"));
+  EXPECT_THAT(Run({"plan", "net.yaml", "--hw", "fitted.json"}).out,
+              testing::Not(HasSubstr("known error")));
 }
 
 TEST_F(ProfileTest, AFaultInTheMeasurementsHasAPlace) {

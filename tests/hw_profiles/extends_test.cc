@@ -46,6 +46,35 @@ TEST(Extends, NullDropsBlocksAndOtherSums) {
   EXPECT_FALSE(without.engines[0].blocks || without.engines[0].throughputs[0].other_sums);
 }
 
+TEST(Extends, NullDropsAFieldThatMayBeAbsent) {
+  const auto with = [](const std::string& ratio) {
+    std::string text = kSmall;
+    const std::string constant = "constant: {home: dram";
+    return text.replace(text.find(constant), constant.size(), constant + ratio);
+  };
+  const Loader loader = LoaderOf({{"small.yaml", with(", stored_ratio: 0.5")}});
+  const auto ratio_of = [](const Profile& profile) {
+    return LayoutOf(profile, base::TensorRole::kConstant).stored_ratio;
+  };
+  EXPECT_EQ(ratio_of(Read("extends: small.yaml\nname: a\n", "a.yaml", loader)), 0.5);
+  EXPECT_FALSE(ratio_of(Read(
+      "extends: small.yaml\nname: a\nroles:\n  constant: {stored_ratio: null}\n", "a.yaml",
+      loader)));
+}
+
+// An error was measured on one machine.
+TEST(Extends, AKnownErrorIsThatOfTheFileAlone) {
+  const std::string error = "known_error: {source: a chip, median: 0.125, nine_of_ten: 0.5}\n";
+  const Loader loader = LoaderOf({{"small.yaml", error + kSmall}});
+  const Profile taken = Read("extends: small.yaml\nname: a\n", "a.yaml", loader);
+  EXPECT_FALSE(taken.known_error);
+  const Profile stated = Read("extends: small.yaml\nname: a\n" + error, "a.yaml", loader);
+  ASSERT_TRUE(stated.known_error);
+  EXPECT_EQ(stated.known_error->source, "a chip");
+  EXPECT_EQ(stated.known_error->median, 0.125);
+  EXPECT_EQ(stated.known_error->nine_of_ten, 0.5);
+}
+
 TEST(Extends, NewNamesComeAfterTheOldAndListsAreReplaced) {
   const Profile profile = Read(
       "extends: small.yaml\nmemories:\n  flash: {capacity_bytes: 1Mi, writable: false}\ntiling: "

@@ -9,30 +9,9 @@
 #include "tessera/hw_profiles/profile_yaml.h"
 
 // Faults of profiles, each made by one change to the small profile: the position and the text of
-// the complaint.
+// the complaint. Faults of roles are in role_fault_test.cc.
 namespace tessera::hw_profiles {
 namespace {
-
-struct Complaint {
-  int line;
-  int column;
-  std::string message;
-  std::string expected;
-  std::string found;
-  std::string hint;
-};
-
-void ExpectComplaint(const std::string& from, const std::string& to, const Complaint& complaint) {
-  SCOPED_TRACE(to);
-  const base::Diagnostic fault = FaultOf(SmallWith(from, to));
-  EXPECT_EQ(fault.file, "a.yaml");
-  EXPECT_EQ(fault.line, complaint.line);
-  EXPECT_EQ(fault.column, complaint.column);
-  EXPECT_EQ(fault.message, complaint.message);
-  EXPECT_EQ(fault.expected, complaint.expected);
-  EXPECT_EQ(fault.found, complaint.found);
-  EXPECT_EQ(fault.hint, complaint.hint);
-}
 
 TEST(ProfileFault, NoneInTheSmallProfile) { EXPECT_EQ(Read(kSmall).name, "small"); }
 
@@ -251,6 +230,14 @@ TEST(ProfileFault, BlocksWithALargerStepThanAllTheirChannels) {
                    "a step of at most all channels of a block", "", ""});
 }
 
+TEST(ProfileFault, BlocksWithALargerStepThanAllTheirInputChannels) {
+  ExpectComplaint("    operators:",
+                  "    blocks: {rows: 2, columns: 2, channels: 8, input_channels: 8, "
+                  "input_channel_step: 16, buffer_bytes: 1Ki}\n    operators:",
+                  {16, 5, "'input_channel_step' is 16, 'input_channels' 8",
+                   "a step of at most all channels of an input block", "", ""});
+}
+
 // Each size is tried for each tile.
 TEST(ProfileFault, BlocksOfMoreSizesThanCanBeTried) {
   ExpectComplaint(
@@ -290,97 +277,23 @@ TEST(ProfileFault, ALinkFromAMemoryToItself) {
       {21, 21, "a link joins two memories, not one to itself", "another memory", "'sram'", ""});
 }
 
-TEST(ProfileFault, AnUnknownRole) {
-  ExpectComplaint("  boundary: {", "  boundry: {",
-                  {23, 3, "unknown key 'boundry'",
-                   "one of network_input, network_output, boundary, feature, constant, state", "",
-                   "did you mean 'boundary'?"});
-}
-
-TEST(ProfileFault, AHomeThatIsNotWritable) {
-  ExpectComplaint("    capacity_bytes: 1Mi", "    capacity_bytes: 1Mi\n    writable: false",
-                  {24, 20, "'dram' is not writable, and tensors of role boundary are written",
-                   "a memory with writable: true", "'dram'", ""});
-}
-
-TEST(ProfileFault, AHomeWithoutALink) {
-  ExpectComplaint("links:\n  dma:\n    between: [dram, sram]\n", "",
-                  {20, 20, "no link joins 'dram' to the tile memory 'sram'",
-                   "a link between [dram, sram]", "'dram'", "add it to links"});
-}
-
-TEST(ProfileFault, AHomeWithoutALinkOfWhatIsWrittenAlone) {
+TEST(ProfileFault, AKnownErrorWithoutASource) {
   ExpectComplaint(
-      "links:\n  dma:\n    between: [dram, sram]\nroles:\n  boundary: {home: dram}\n  constant: "
-      "{home: dram}\n",
-      "roles:\n  network_output: {home: dram}\n",
-      {20, 26, "no link joins 'dram' to the tile memory 'sram'", "a link between [dram, sram]",
-       "'dram'", "add it to links"});
+      "clock_hz: 1e9", "known_error: {median: 0.1, nine_of_ten: 0.2}\nclock_hz: 1e9",
+      {3, 1, "missing key 'source' in 'known_error'", "text", "the keys median, nine_of_ten", ""});
 }
 
-TEST(ProfileFault, AHomeForFeatures) {
-  ExpectComplaint("  boundary: {", "  feature: {",
-                  {23, 19, "features live in tiles, which are in the tile memory", "'sram'",
-                   "'dram'", "remove this home"});
+TEST(ProfileFault, AKnownErrorBelowZero) {
+  ExpectComplaint("clock_hz: 1e9",
+                  "known_error: {source: a chip, median: -0.1, nine_of_ten: 0.2}\nclock_hz: 1e9",
+                  {3, 39, "out of range", "a number from 0 up", "'-0.1'", ""});
 }
 
-TEST(ProfileFault, AHomeForStateWithoutALink) {
-  std::string text = SmallWith("  boundary: {home: dram}", "  state: {home: far}");
-  text.replace(text.find("tile_memory"), 0, "  far: {capacity_bytes: 1Mi, direct_write: true}\n");
-  EXPECT_EQ(FaultOf(text).message, "no link joins 'far' to the tile memory 'sram'");
-}
-
-TEST(ProfileFault, AListOfNoHomes) {
-  ExpectComplaint(
-      "  boundary: {home: dram}", "  boundary: {home: []}",
-      {23, 20, "the list of homes is empty", "the name of a memory, or a list of at least one",
-       "[]", "remove the key to make the tile memory the home"});
-}
-
-TEST(ProfileFault, AListWithAnUnknownMemory) {
-  ExpectComplaint("  boundary: {home: dram}", "  boundary: {home: [dram, drum]}",
-                  {23, 27, "no memory is called 'drum'", "one of sram, dram", "'drum'",
-                   "did you mean 'dram'?"});
-}
-
-TEST(ProfileFault, AListWithAMemoryTwice) {
-  ExpectComplaint("  boundary: {home: dram}", "  boundary: {home: [dram, dram]}",
-                  {23, 27, "repeated memory 'dram'", "each memory once", "'dram'",
-                   "remove it: no tensor gets past the first place of a memory to its second"});
-}
-
-TEST(ProfileFault, AListWithTheTileMemory) {
-  ExpectComplaint(
-      "  boundary: {home: dram}", "  boundary: {home: [dram, sram]}",
-      {23, 27, "the tile memory is one of several homes", "other memories, or 'sram' alone",
-       "'sram'", "remove it: how much room it has depends on the tiles"});
-}
-
-TEST(ProfileFault, AListOfStateThatEndsWithTheTileMemory) {
-  ExpectComplaint("  boundary: {home: dram}", "  state: {home: [dram, sram]}",
-                  {23, 24, "the tile memory comes after another home of state",
-                   "'sram' first in the list, or alone", "'sram'",
-                   "move it to the front: states that it has room for are not moved"});
-}
-
-// Each home of a list must meet the requirements of a single one.
-TEST(ProfileFault, AListWithAHomeWithoutALink) {
-  std::string text = SmallWith("  constant: {home: dram}", "  constant: {home: [dram, far]}");
-  text.replace(text.find("tile_memory"), 0, "  far: {capacity_bytes: 1Mi}\n");
-  const base::Diagnostic fault = FaultOf(text);
-  EXPECT_EQ(fault.line, 25);
-  EXPECT_EQ(fault.column, 27);
-  EXPECT_EQ(fault.message, "no link joins 'far' to the tile memory 'sram'");
-  EXPECT_EQ(fault.expected, "a link between [far, sram]");
-  EXPECT_EQ(fault.found, "'far'");
-}
-
-TEST(ProfileFault, DirectWeightsWithoutDirectRead) {
-  ExpectComplaint(
-      "[resident, streamed]", "[resident, direct]",
-      {27, 23, "engines cannot read weights directly from 'dram', the home of constants",
-       "direct_read: true at that memory", "'direct'",
-       "add direct_read there, or remove direct here"});
+TEST(ProfileFault, AKnownErrorOfMoreFiguresThatIsSmaller) {
+  ExpectComplaint("clock_hz: 1e9",
+                  "known_error: {source: a chip, median: 0.2, nine_of_ten: 0.1}\nclock_hz: 1e9",
+                  {3, 56, "nine of ten figures cannot be closer than half of them",
+                   "at least the median, 0.2", "'0.1'", ""});
 }
 
 TEST(ProfileFault, ARepeatedAxis) {

@@ -142,7 +142,7 @@ TEST(ProfileFields, EachIsWrittenAndReadBack) {
                  SmallWith("conv:", "depthwise:"));
   ExpectReadBack(kOutputBlocksFields, [](Profile& profile) -> OutputBlocks& {
     Engine& engine = profile.engines[0];
-    if (!engine.blocks) engine.blocks = {2, 2, 4, 1, 4, 64, 1, 1, 4};
+    if (!engine.blocks) engine.blocks = {2, 2, 4, 1, 4, 1, 64, 1, 1, 4};
     return *engine.blocks;
   });
   ExpectReadBack(kHostFields,

@@ -86,4 +86,28 @@ inline std::string SmallWith(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
+// Where a complaint points, and its text.
+struct Complaint {
+  int line;
+  int column;
+  std::string message;
+  std::string expected;
+  std::string found;
+  std::string hint;
+};
+
+// Expects the complaint about the small profile with one change.
+inline void ExpectComplaint(const std::string& from, const std::string& to,
+                            const Complaint& complaint) {
+  SCOPED_TRACE(to);
+  const base::Diagnostic fault = FaultOf(SmallWith(from, to));
+  EXPECT_EQ(fault.file, "a.yaml");
+  EXPECT_EQ(fault.line, complaint.line);
+  EXPECT_EQ(fault.column, complaint.column);
+  EXPECT_EQ(fault.message, complaint.message);
+  EXPECT_EQ(fault.expected, complaint.expected);
+  EXPECT_EQ(fault.found, complaint.found);
+  EXPECT_EQ(fault.hint, complaint.hint);
+}
+
 }  // namespace tessera::hw_profiles

@@ -1,5 +1,6 @@
 # Configures a project that includes Tessera, and with -DRUN=ON builds and runs its program.
-#   cmake -DCONSUMER=tests/packaging/add_subdirectory -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja -DC=cc -DCXX=c++ [-DRUN=ON] -P RunSubproject.cmake
+#   cmake -DCONSUMER=tests/packaging/add_subdirectory -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja \
+#         -DC=cc -DCXX=c++ [-DRUN=ON] -P RunSubproject.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

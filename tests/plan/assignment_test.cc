@@ -69,13 +69,15 @@ TEST(CheckAssignment, AcceptsTheHomesOfTheRule) {
 TEST(CheckAssignment, WantsTheBytesThatARatioGives) {
   Plan plan = WithHomes(ListedPlan(1000), {0, 0, 0});
   plan.profile.roles[static_cast<size_t>(base::TensorRole::kConstant)].stored_ratio = 0.5;
-  EXPECT_THAT(
-      FindingsOf(plan),
-      ElementsAre("constant 'w' states no stored bytes, but the profile stores constants at "
-                  "a ratio"));
-  for (graph::Tensor& tensor : plan.network.tensors) {
-    if (tensor.constant) tensor.stored_bytes = 70;
-  }
+  EXPECT_THAT(FindingsOf(plan),
+              ElementsAre("constant 'w' has 0 stored bytes, but the profile's ratio gives 72"));
+  graph::Tensor& weights = plan.network.tensors[1];
+  weights.stored_bytes = 70;  // the network's own
+  EXPECT_THAT(FindingsOf(plan), IsEmpty());
+  weights.stored_by_ratio = true;
+  EXPECT_THAT(FindingsOf(plan),
+              ElementsAre("constant 'w' has 70 stored bytes, but the profile's ratio gives 72"));
+  weights.stored_bytes = 72;
   EXPECT_THAT(FindingsOf(plan), IsEmpty());
 }
 

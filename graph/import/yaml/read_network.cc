@@ -134,11 +134,16 @@ void NetworkReader::ReadConstants() {
   const YamlNode constants = root_.Maybe("constants");
   if (!constants) return;
   for (const YamlNode& entry : constants.Items()) {
-    entry.OnlyKeys({"id", "shape", "dtype", "stored_bytes"});
+    entry.OnlyKeys({"id", "shape", "dtype", "stored_bytes", "stored_by_ratio"});
     Tensor tensor = ReadTensor(entry, default_type_);
     tensor.constant = true;
     if (const YamlNode stored = entry.Maybe("stored_bytes"))
       tensor.stored_bytes = stored.Integer(1, kMostStoredBytes);
+    if (const YamlNode by_ratio = entry.Maybe("stored_by_ratio")) {
+      tensor.stored_by_ratio = by_ratio.Boolean();
+      if (tensor.stored_by_ratio && tensor.stored_bytes == 0)
+        by_ratio.Complain("no 'stored_bytes' that a ratio gives", "'stored_bytes' with it");
+    }
     Claim(constants_, entry.Maybe("id"), tensor.id, tensor.shape);
     graph_.tensors.push_back(std::move(tensor));
   }

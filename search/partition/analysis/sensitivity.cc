@@ -52,14 +52,17 @@ std::vector<Variant> VariantsOf(const Profile& profile) {
         },
         variants);
   }
-  const bool free =
-      std::all_of(profile.engines.begin(), profile.engines.end(),
-                  [](const hw_profiles::Engine& engine) { return engine.mac_pj == 0; });
+  const bool free = std::all_of(
+      profile.engines.begin(), profile.engines.end(),
+      [](const hw_profiles::Engine& engine) { return hw_profiles::MacPicojoules(engine) == 0; });
   if (free) return variants;
   AddVariants(
       profile, "the energy of a multiply-accumulate",
       [](Profile& changed, double factor) {
-        for (hw_profiles::Engine& engine : changed.engines) engine.mac_pj *= factor;
+        for (hw_profiles::Engine& engine : changed.engines) {
+          engine.mac_pj *= factor;
+          engine.operand_pj *= factor;
+        }
       },
       variants);
   return variants;

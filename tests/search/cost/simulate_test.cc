@@ -20,26 +20,6 @@ using hw_profiles::DmaSteps;
 using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 
-constexpr Policy kResident = {WeightPolicy::kResident, false};
-constexpr Policy kStreamed = {WeightPolicy::kStreamed, false};
-constexpr Policy kDirect = {WeightPolicy::kDirect, false};
-
-// x [1,2,4,3] --1x1--> y [1,2,4,3], 4 bytes of weights. A row has 6 bytes.
-graph::Graph Pointwise() {
-  NetworkBuilder net;
-  return net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
-}
-
-plan::Metrics RunRows(const graph::Graph& graph, const Profile& profile, int64_t rows,
-                      Policy policy) {
-  const int last = static_cast<int>(graph.operators.size()) - 1;
-  graph::Shape tile =
-      graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;
-  tile[2] = rows;
-  return cost::Simulate(graph, profile,
-                        encoder::program::CutTiles(graph, {0, last}, tile, policy.halo), policy);
-}
-
 // A tile of two rows: 13 cycles to load 12 bytes (3 + 7 + 12/4), 11 to compute (6 steps + 5), 14 to
 // store (3 + 5 + 12/2); the weights take 11 cycles to load (3 + 7 + 4/4).
 TEST(Simulate, SerializedRunInSequence) {
@@ -221,33 +201,6 @@ TEST(Simulate, SharedConstantIsResidentOnceAndStreamedForEachUser) {
   EXPECT_EQ(RunRows(graph, profile, 2, kStreamed).off_chip_by_cause.at("weights"), 2 * 2 * 14);
 }
 
-TEST(Simulate, SlowTileMemoryHoldsTheEngineUp) {
-  Profile profile = SmallMachine(DmaSteps::kSerialized);
-  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  profile.memories[1].port = {
-      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true};
-  const plan::Metrics metrics = RunRows(Pointwise(), profile, 4, kResident);
-  EXPECT_EQ(metrics.latency_cycles, 24 + 4 + 12);
-  EXPECT_EQ(metrics.bound_by, "sram");
-}
-
-// The engine takes no cycles for it, but the port reads 24 bytes and writes them again.
-TEST(Simulate, AReshapeIsACopyInTheTileMemory) {
-  graph::Graph graph = Pointwise();
-  graph.operators[0].kind = base::OperatorKind::kReshape;
-  graph.operators[0].weights.clear();
-  Profile profile = SmallMachine(DmaSteps::kSerialized);
-  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  hw_profiles::Throughput reshape;
-  reshape.kind = base::OperatorKind::kReshape;
-  profile.engines[0].throughputs.push_back(reshape);
-  profile.memories[1].port = {
-      .read_bytes_per_cycle = 2, .write_bytes_per_cycle = 3, .shared = true};
-  EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2 + 24 / 3);
-  profile.memories[1].port.shared = false;
-  EXPECT_EQ(RunRows(graph, profile, 4, kResident).latency_cycles, 24 / 2);
-}
-
 // The filter comes with each of two tiles, the table once: 3 + 7 + 1 cycles for 2 bytes.
 TEST(Simulate, ConstantsWithoutSlicesAreLoadedOnceWhereOthersStream) {
   graph::Graph graph = Pointwise();
@@ -390,35 +343,6 @@ TEST(Simulate, BoundByTransfersThatNothingHides) {
     EXPECT_EQ(metrics.bound_by, "exposed transfers");
     EXPECT_EQ(metrics.exposed_cycles, exposed);
   }
-}
-
-// In slot 0 the port reads 12 + 4 bytes and writes 12 for the engine, and writes 12 of the next
-// tile; in slot 1 it reads 12 of the tile before.
-TEST(Simulate, EnginesAndDmaShareThePortOfTheTileMemory) {
-  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
-  profile.memories[1].port = {
-      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 1, .shared = true};
-  const int64_t prologue = (3 + 7 + 4) + (3 + 7 + 12);
-  const int64_t epilogue = 3 + 5 + 12;
-  EXPECT_EQ(RunRows(Pointwise(), profile, 2, kResident).latency_cycles,
-            prologue + 2 * (16 + 12 + 12) + epilogue);
-  profile.memories[1].port.shared = false;
-  EXPECT_EQ(RunRows(Pointwise(), profile, 2, kResident).latency_cycles,
-            prologue + (12 + 12) + (16 + 12) + epilogue);
-}
-
-// Requests of 4 bytes in bursts of 8: 24 bytes of input are 48 at the port, which counts no such
-// bytes in its energy.
-TEST(Simulate, NarrowRequestsWasteBurstsOfTheTileMemory) {
-  Profile profile = SmallMachine(DmaSteps::kSerialized);
-  for (hw_profiles::RoleLayout& role : profile.roles) role.home = profile.tile_memory;
-  profile.memories[1].port = {
-      .read_bytes_per_cycle = 1, .write_bytes_per_cycle = 2, .shared = true, .burst_bytes = 8};
-  const plan::Metrics whole = RunRows(Pointwise(), profile, 4, kResident);
-  profile.roles[static_cast<size_t>(base::TensorRole::kNetworkInput)].request_bytes = 4;
-  const plan::Metrics narrow = RunRows(Pointwise(), profile, 4, kResident);
-  EXPECT_EQ(narrow.latency_cycles, whole.latency_cycles + 24);
-  EXPECT_EQ(narrow.energy_by_part.at("sram"), whole.energy_by_part.at("sram"));
 }
 
 TEST(Simulate, RegistersAddTheirEnergyForThreeOperands) {

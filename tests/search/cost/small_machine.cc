@@ -68,6 +68,11 @@ graph::Graph NetworkBuilder::Finish(int output) {
   return graph_;
 }
 
+graph::Graph Pointwise() {
+  NetworkBuilder net;
+  return net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
+}
+
 hw_profiles::Profile SmallMachine(hw_profiles::DmaSteps dma, int64_t capacity) {
   hw_profiles::Profile profile;
   profile.name = "small";

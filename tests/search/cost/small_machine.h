@@ -35,6 +35,9 @@ class NetworkBuilder {
 // Tiles are cut along rows.
 hw_profiles::Profile SmallMachine(hw_profiles::DmaSteps dma, int64_t capacity = 1 << 20);
 
+// x [1,2,4,3] --1x1--> y [1,2,4,3], 4 bytes of weights. A row has 6 bytes.
+graph::Graph Pointwise();
+
 hw_profiles::RoleLayout& LayoutIn(hw_profiles::Profile& profile, base::TensorRole role);
 
 }  // namespace tessera::search

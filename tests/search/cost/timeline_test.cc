@@ -24,15 +24,11 @@ using hw_profiles::Profile;
 using hw_profiles::WeightPolicy;
 using testing::ElementsAre;
 
-constexpr Policy kTimedResident = {WeightPolicy::kResident, false};
-constexpr Policy kTimedStreamed = {WeightPolicy::kStreamed, false};
-
 // x [1,2,4,3] --1x1--> y [1,2,4,3] in tiles of `rows` rows. As in simulate_test.cc, a tile of two
 // rows takes 13 cycles to load, 11 to compute and 14 to store; the weights take 11.
 cost::SubgraphTimeline PointwiseTimeline(DmaSteps dma, Policy policy, int64_t rows,
                                          int64_t most = cost::kAllTiles) {
-  NetworkBuilder net;
-  const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
+  const graph::Graph graph = Pointwise();
   return cost::TimelineOf(graph, SmallMachine(dma),
                           graph::tiling::Tile(graph, {0, 0}, {1, 2, rows, 3}), policy, most);
 }
@@ -57,8 +53,7 @@ std::vector<Span> SpansOf(const cost::SubgraphTimeline& timeline) {
 }
 
 TEST(Timeline, SerializedStandOneAfterAnother) {
-  const cost::SubgraphTimeline timeline =
-      PointwiseTimeline(DmaSteps::kSerialized, kTimedResident, 2);
+  const cost::SubgraphTimeline timeline = PointwiseTimeline(DmaSteps::kSerialized, kResident, 2);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
                                              Span{cost::ActivityKind::kLoad, 0, 11, 24},
                                              Span{cost::ActivityKind::kCompute, 0, 24, 35},
@@ -72,7 +67,7 @@ TEST(Timeline, SerializedStandOneAfterAnother) {
 
 TEST(Timeline, DoubleBufferedTilesArriveAndLeaveDuringCompute) {
   const cost::SubgraphTimeline timeline =
-      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 2);
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kResident, 2);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
                                              Span{cost::ActivityKind::kLoad, 0, 11, 24},
                                              Span{cost::ActivityKind::kCompute, 0, 24, 35},
@@ -86,7 +81,7 @@ TEST(Timeline, DoubleBufferedTilesArriveAndLeaveDuringCompute) {
 // Of tile 0: its second slice during its step, then the first slice of tile 1, then tile 1 itself.
 TEST(Timeline, SlicesBeginWithTheirStepAndOthersGiveWay) {
   const cost::SubgraphTimeline timeline =
-      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedStreamed, 2);
+      PointwiseTimeline(DmaSteps::kDoubleBuffered, kStreamed, 2);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kLoad, 0, 0, 13},
                                              Span{cost::ActivityKind::kSlices, 0, 13, 24},
                                              Span{cost::ActivityKind::kCompute, 0, 24, 35},
@@ -105,9 +100,8 @@ TEST(Timeline, ReadsAndWritesHaveTracksOfTheirOwnWhereTheyDoNotTakeTurns) {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[0].port.shared = false;
   profile.links[0].outstanding = 2;
-  const cost::SubgraphTimeline timeline =
-      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}),
-                       kTimedResident, cost::kAllTiles);
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(
+      graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 1, 3}), kResident, cost::kAllTiles);
   ASSERT_EQ(timeline.tracks.size(), 3U);
   EXPECT_EQ(timeline.tracks[1].flow, plan::TrackFlow::kIn);
   EXPECT_EQ(timeline.tracks[2].flow, plan::TrackFlow::kOut);
@@ -119,9 +113,8 @@ TEST(Timeline, IdleEnginesLeaveAGapThatTransfersUse) {
   const graph::Graph graph = net.Finish(net.Conv(net.Input({1, 2, 4, 3}), 1, 2));
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.engines[0].idle_cycles_between_tiles = 5;
-  const cost::SubgraphTimeline timeline =
-      cost::TimelineOf(graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3}),
-                       kTimedResident, cost::kAllTiles);
+  const cost::SubgraphTimeline timeline = cost::TimelineOf(
+      graph, profile, graph::tiling::Tile(graph, {0, 0}, {1, 2, 2, 3}), kResident, cost::kAllTiles);
   EXPECT_THAT(SpansOf(timeline), ElementsAre(Span{cost::ActivityKind::kConstants, 0, 0, 11},
                                              Span{cost::ActivityKind::kLoad, 0, 11, 24},
                                              Span{cost::ActivityKind::kCompute, 0, 24, 35},
@@ -133,10 +126,8 @@ TEST(Timeline, IdleEnginesLeaveAGapThatTransfersUse) {
 }
 
 TEST(Timeline, TilesInTheMiddleAreLeftOutYetCounted) {
-  const cost::SubgraphTimeline whole =
-      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 1);
-  const cost::SubgraphTimeline part =
-      PointwiseTimeline(DmaSteps::kDoubleBuffered, kTimedResident, 1, 3);
+  const cost::SubgraphTimeline whole = PointwiseTimeline(DmaSteps::kDoubleBuffered, kResident, 1);
+  const cost::SubgraphTimeline part = PointwiseTimeline(DmaSteps::kDoubleBuffered, kResident, 1, 3);
   ASSERT_EQ(part.omissions.size(), 1U);
   EXPECT_EQ(part.omissions[0].first, 2);
   EXPECT_EQ(part.omissions[0].count, 1);
@@ -191,7 +182,7 @@ RC_GTEST_PROP(TimelineProperty, EndsWhenTheSimulatorSaysAndNoTrackOverlapsItself
   profile.links[0].outstanding = static_cast<int>(drawn(1, 3));
   profile.engines[0].idle_cycles_between_tiles = drawn(0, 2) * drawn(0, 40);
   if (drawn(0, 4) == 0) LayoutIn(profile, base::TensorRole::kNetworkOutput).home = 1;
-  Policy policy = drawn(0, 2) == 0 ? kTimedResident : kTimedStreamed;
+  Policy policy = drawn(0, 2) == 0 ? kResident : kStreamed;
   if (profile.memories[0].direct_read && drawn(0, 2) == 0) policy.weights = WeightPolicy::kDirect;
   graph::tiling::TileShape tile =
       graph.tensors[static_cast<size_t>(graph.operators.back().outputs.front())].shape;

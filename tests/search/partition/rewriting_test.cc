@@ -225,6 +225,36 @@ TEST(Rewriting, SumsGoInPartsIfNothingElseHelps) {
   EXPECT_EQ(same->plan->score, result->plan->score);
 }
 
+// Constants are as large as the profile stores them, yet not compressed before they are rewritten.
+TEST(Rewriting, KnowsTheRatioOfStoredConstants) {
+  const graph::Graph graph = WithTable(graph::OfKind(OperatorKind::kElementwise));
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 250);
+  EXPECT_TRUE(partition::RewriteWhatDoesNotFit(graph, profile));
+  LayoutIn(profile, base::TensorRole::kConstant).stored_ratio = 0.25;
+  EXPECT_FALSE(partition::RewriteWhatDoesNotFit(graph, profile));
+  const auto rewrites_at = [&](std::optional<double> ratio) {
+    Profile small = SmallMachine(hw_profiles::DmaSteps::kSerialized, 99);
+    LayoutIn(small, base::TensorRole::kConstant).stored_ratio = ratio;
+    return partition::RewriteWhatDoesNotFit(graph, small);
+  };
+  ASSERT_TRUE(rewrites_at(std::nullopt) && rewrites_at(0.25));
+  EXPECT_TRUE(rewrites_at(std::nullopt)->is_needed);
+  EXPECT_FALSE(rewrites_at(0.25)->is_needed);
+}
+
+TEST(Rewriting, FiltersOfSumsInPartsAreCompressed) {
+  auto [graph, profile] = WideSum();
+  LayoutIn(profile, base::TensorRole::kConstant).stored_ratio = 0.9;
+  const auto result =
+      partition::SearchPartition(graph, profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(result->plan) << result->reason;
+  EXPECT_THAT(result->plan->notes,
+              testing::Contains(StartsWith("sums of products in parts, because they do not fit")));
+  for (const graph::Tensor& tensor : result->plan->network.tensors)
+    EXPECT_EQ(tensor.constant, tensor.stored_bytes > 0) << tensor.id;
+}
+
 Profile SmallMachineForOpaque(problem::Bytes capacity) {
   Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, capacity);
   hw_profiles::Throughput any;
