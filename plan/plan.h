@@ -186,6 +186,7 @@ struct Scope {
   std::string tile_extents;  // of every subgraph
   std::string policies;      // for weights, halo and transfers
   std::string kept;          // sets of boundary tensors that stay in the tile memory
+  std::string engines;       // for operators that several may run
 
   friend bool operator==(const Scope&, const Scope&) = default;
 };
@@ -193,12 +194,15 @@ struct Scope {
 struct ScopePart {
   std::string_view name;  // in JSON
   std::string Scope::*left_out;
+  bool is_always_written = true;  // otherwise only if something was left out
 };
-inline constexpr std::array<ScopePart, 5> kScopeParts = {{{"orders", &Scope::orders},
-                                                          {"cuts", &Scope::cuts},
-                                                          {"tile_extents", &Scope::tile_extents},
-                                                          {"policies", &Scope::policies},
-                                                          {"kept", &Scope::kept}}};
+inline constexpr auto kScopeParts =
+    std::to_array<ScopePart>({{"orders", &Scope::orders},
+                              {"cuts", &Scope::cuts},
+                              {"tile_extents", &Scope::tile_extents},
+                              {"policies", &Scope::policies},
+                              {"kept", &Scope::kept},
+                              {"engines", &Scope::engines, /*is_always_written=*/false}});
 
 // Whether nothing was left out.
 bool CoversAll(const Scope& scope);

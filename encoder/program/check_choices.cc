@@ -96,6 +96,28 @@ const Engine* EngineOf(const graph::Graph& graph, const Profile& profile,
   return hw_profiles::EngineFor(profile, op.kind, WorkingType(graph, op), op.engine);
 }
 
+std::vector<const Engine*> EnginesFor(const graph::Graph& graph, const Profile& profile,
+                                      const graph::Operator& op) {
+  const base::DataType type = WorkingType(graph, op);
+  const bool is_named = !op.engine.empty() && !op.engine_chosen;
+  std::vector<const Engine*> engines;
+  for (const Engine& engine : profile.engines) {
+    if (is_named && engine.name != op.engine) continue;
+    if (hw_profiles::ThroughputFor(engine, op.kind, type) != nullptr) engines.push_back(&engine);
+  }
+  const Engine* host = hw_profiles::HostOf(profile);
+  if (engines.empty() && host != nullptr && (!is_named || host->name == op.engine))
+    engines.push_back(host);
+  return engines;
+}
+
+bool HasChoiceOfEngines(const graph::Graph& graph, const Profile& profile) {
+  return profile.engines.size() > 1 &&
+         std::any_of(
+             graph.operators.begin(), graph.operators.end(),
+             [&](const graph::Operator& op) { return EnginesFor(graph, profile, op).size() > 1; });
+}
+
 bool RunsOnHost(const graph::Graph& graph, const Profile& profile, const graph::Operator& op) {
   const Engine* engine = EngineOf(graph, profile, op);
   return engine != nullptr && engine->host;

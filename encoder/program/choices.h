@@ -48,6 +48,15 @@ std::optional<base::Diagnostic> FindUnkeepable(const graph::Graph& graph,
                                                std::span<const SubgraphChoice> choices,
                                                std::span<const int> kept);
 
+// Returns the engines that may run the operator: all that can, without the host; if the author of
+// the network names one, at most that one. The host alone if no engine can.
+std::vector<const hw_profiles::Engine*> EnginesFor(const graph::Graph& graph,
+                                                   const hw_profiles::Profile& profile,
+                                                   const graph::Operator& op);
+
+// Returns whether several engines may run some operator.
+bool HasChoiceOfEngines(const graph::Graph& graph, const hw_profiles::Profile& profile);
+
 // The shape that tiles of the interval partition: the first output of the last operator.
 const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval);
 

@@ -14,7 +14,6 @@ std::vector<Field> FieldsOfOpaque(Operator& op, Wanted& /*wanted*/, size_t opera
   return {{"macs", &op.macs, Presence::kOptional, 0, base::kMaxTotal},
           {"accesses", &op.accesses, Presence::kSparse},
           {"scratch_bytes", &op.scratch_bytes, Presence::kSparse},
-          {"engine", &op.engine, Presence::kSparse},
           {"in_place", &op.in_place, Presence::kSparse, 0, last}};
 }
 

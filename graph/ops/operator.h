@@ -100,10 +100,11 @@ struct Operator {
   std::optional<int64_t> macs;          // of the whole operator; unset: its work is unknown
   std::vector<OperandAccess> accesses;  // parallel to inputs; empty: a barrier
   int64_t scratch_bytes = 0;            // held while it runs, for a tile of any size
-  std::string engine;                   // the only engine that runs it; empty: the first that can
   std::vector<int> in_place;            // indices of the inputs that its output may overwrite
-  std::vector<MeasuredTile> measured;   // see AddMeasured; the cost model applies to other tiles
-  base::KindAttributes own;             // what only this kind has (base/operator_kind.h)
+  std::string engine;                   // the only engine that runs it; empty: the first that can
+  bool engine_chosen = false;  // the planner chose `engine`; any other that can run it may do so
+  std::vector<MeasuredTile> measured;  // see AddMeasured; the cost model applies to other tiles
+  base::KindAttributes own;            // what only this kind has (base/operator_kind.h)
   std::map<std::string, std::string> annotations;
   friend bool operator==(const Operator&, const Operator&) = default;
 

@@ -164,7 +164,8 @@ class PlanReader {
     Scope scope;
     JsonObject object = value.Object();
     for (const ScopePart& part : kScopeParts) {
-      const JsonValue text = object.Member(part.name, presence);
+      const JsonValue text =
+          object.Member(part.name, part.is_always_written ? presence : Presence::kOptional);
       if (!text) continue;
       const std::string words = text.String();
       if (words.starts_with(kAllBut) && words.size() > kAllBut.size()) {

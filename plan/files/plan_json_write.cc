@@ -110,7 +110,7 @@ class PlanWriter {
       const std::string& left_out = plan_.scope.*part.left_out;
       if (!left_out.empty()) {
         json[part.name] = "all but " + left_out;
-      } else if (!restrictions_alone) {
+      } else if (!restrictions_alone && part.is_always_written) {
         json[part.name] = "all";
       }
     }

@@ -173,6 +173,26 @@ const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op)
   return first != nullptr ? first : host;
 }
 
+std::vector<graph::Operator> OnEachEngine(const Plan& plan, const graph::Operator& op) {
+  std::vector<graph::Operator> each = {op};
+  if (!op.engine.empty() && !op.engine_chosen) return each;
+  const hw_profiles::Engine* own = EngineOf(plan, op);
+  const int typical = op.inputs.empty() ? op.outputs.front() : op.inputs.front();
+  const base::DataType type = plan.network.tensors[static_cast<size_t>(typical)].type;
+  for (const hw_profiles::Engine& engine : plan.profile.engines) {
+    if (&engine == own || engine.host || !Lists(engine, op, type)) continue;
+    each.push_back(op);
+    each.back().engine = engine.name;
+  }
+  return each;
+}
+
+bool HasOtherEngines(const Plan& plan) {
+  return plan.profile.engines.size() > 1 &&
+         std::any_of(plan.network.operators.begin(), plan.network.operators.end(),
+                     [&](const graph::Operator& op) { return OnEachEngine(plan, op).size() > 1; });
+}
+
 bool IsOnHost(const Plan& plan, const graph::Operator& op) {
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   return engine != nullptr && engine->host;
@@ -213,8 +233,14 @@ int64_t FoldedColumns(const graph::Graph& network, const graph::Operator& op,
   const graph::Window& window = op.window;
   const bool moves_by_two =
       window.stride.at(1) == 2 && window.dilation.at(1) == 1 && window.kernel.at(1) > 1;
-  if (window.kernel.at(0) > 8) return 1;
-  return image.network_input && is_narrow && moves_by_two ? 2 : 1;
+  // The columns that the windows reach beyond the image, of so many columns.
+  const auto beyond = [&](int64_t stride, int64_t kernel, int64_t columns) {
+    const int64_t made = ShapeOf(network, op.outputs.front()).at(3);
+    return std::max<int64_t>((made - 1) * stride + kernel - columns, 0);
+  };
+  const bool pads_stay = beyond(2, window.kernel.at(1), image.shape.at(3)) ==
+                         beyond(1, CeilDiv(window.kernel.at(1), 2), image.shape.at(3) / 2);
+  return image.network_input && is_narrow && moves_by_two && pads_stay ? 2 : 1;
 }
 
 int64_t EngineSteps(const graph::Graph& network, const graph::Operator& op, const Extents& made,

@@ -18,6 +18,13 @@ namespace tessera::plan::verify {
 // it has no operand; or nullptr.
 const hw_profiles::Engine* EngineOf(const Plan& plan, const graph::Operator& op);
 
+// Returns the operator once for each engine that may run it, and names that engine: its own, and
+// where the planner chose it or none is named, all others that list the operator.
+std::vector<graph::Operator> OnEachEngine(const Plan& plan, const graph::Operator& op);
+
+// Whether some operator may run on another engine too.
+bool HasOtherEngines(const Plan& plan);
+
 // Whether the host runs the operator. For an interval: whether it has one operator and the host
 // runs it.
 bool IsOnHost(const Plan& plan, const graph::Operator& op);

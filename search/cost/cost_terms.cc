@@ -195,6 +195,33 @@ Compute LeastComputeOf(const Graph& graph, const Worker& worker, const Operator&
   return least;
 }
 
+LeastWork LeastWorkOf(const Graph& graph, const Profile& profile, const Operator& op,
+                      ExtentsView output, int64_t macs, bool divides_channels) {
+  const auto on_its_engine = [&](const Operator& each) {
+    const Compute compute = LeastComputeOf(graph, BoundingWorkerOf(graph, profile, each), each,
+                                           output, output, divides_channels);
+    LeastWork work{compute.body, MacEnergy(graph, profile, each, macs)};
+    const hw_profiles::Engine* engine = compute.engine;
+    if (engine == nullptr) return work;
+    if (engine->host || engine->outstanding < 2) base::Accumulate(work.cycles, compute.start);
+    const bool states_energy = std::any_of(op.measured.begin(), op.measured.end(),
+                                           [engine](const graph::MeasuredTile& tile) {
+                                             return tile.pj && tile.engine == engine->name;
+                                           });
+    if (states_energy) work.pj = 0;
+    return work;
+  };
+  LeastWork least = on_its_engine(op);
+  if (profile.engines.size() < 2) return least;
+  Operator other = op;
+  for (const hw_profiles::Engine* engine : encoder::program::EnginesFor(graph, profile, op)) {
+    other.engine = engine->name;
+    const LeastWork work = on_its_engine(other);
+    least = {std::min(least.cycles, work.cycles), std::min(least.pj, work.pj)};
+  }
+  return least;
+}
+
 bool MayDivideChannels(const graph::Graph& graph, const Profile& profile,
                        graph::Interval interval) {
   constexpr size_t kFeatureMap = 4;  // axes

@@ -117,6 +117,16 @@ Compute LeastComputeOf(const graph::Graph& graph, const Worker& worker, const gr
                        graph::tiling::ExtentsView output, graph::tiling::ExtentsView stepped,
                        bool divides_channels);
 
+// Lower bounds of what tiles that together cover a result take on any engine that may run the
+// operator; starts count if none can be hidden.
+struct LeastWork {
+  int64_t cycles = 0;
+  double pj = 0;  // of `macs` multiply-accumulates
+};
+LeastWork LeastWorkOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                      const graph::Operator& op, graph::tiling::ExtentsView output, int64_t macs,
+                      bool divides_channels);
+
 // Returns whether some tile of the interval may contain only a part of the channels of some tensor:
 // channels may be cut, or some operator may convert them to other axes or read a part of them.
 bool MayDivideChannels(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -125,7 +125,7 @@ class Bound {
   int64_t PortBytes(int tensor, ExtentsView extents, Direction direction) const;
   Touched TouchedBy(int index) const;
   int64_t PortBytesOfConstants(const graph::Operator& op) const;
-  bool MayBeWrittenDirectly(int home) const;
+  bool MayBeWrittenDirectly(const Route& route) const;
   void AddTensor(size_t index);
   void AddConstants(std::span<const LoadedOnce> constants);
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
@@ -161,19 +161,12 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   found.is_certain = true;
   Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
   const ExtentsView made = hull ? MovedOf(index, part) : ExtentsView(part);
-  const Compute compute = LeastComputeOf(graph_, BoundingWorkerOf(graph_, profile_, op), op, made,
-                                         made, divides_channels_);
-  found.arithmetic = compute.body;
-  if (on_host || (compute.engine != nullptr && compute.engine->outstanding < 2))
-    base::Accumulate(found.arithmetic, compute.start);
   found.macs = on_host ? graph::MacsOf(graph_, op)
                : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
                        : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
-  const auto states_energy = [&compute](const graph::MeasuredTile& tile) {
-    return tile.pj && compute.engine != nullptr && tile.engine == compute.engine->name;
-  };
-  const bool any_energy = std::any_of(op.measured.begin(), op.measured.end(), states_energy);
-  found.mac_pj = any_energy ? 0 : MacEnergy(graph_, profile_, op, found.macs);
+  const LeastWork least = LeastWorkOf(graph_, profile_, op, made, found.macs, divides_channels_);
+  found.arithmetic = least.cycles;
+  found.mac_pj = least.pj;
   found.all = !on_host && coverage_.ReadsAndMakesAll(index);
   if (found.all) found.constant_bytes = PortBytesOfConstants(op);
   return found;
@@ -265,10 +258,10 @@ int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
   return bytes;
 }
 
-// Returns whether an engine may write a result in this home although another operator of the
+// Returns whether an engine may write a result in its home although another operator of the
 // interval reads it, because a cut may separate the two.
-bool Bound::MayBeWrittenDirectly(int home) const {
-  return scope_ == Scope::kAnyCut && profile_.memories[static_cast<size_t>(home)].direct_write;
+bool Bound::MayBeWrittenDirectly(const Route& route) const {
+  return scope_ == Scope::kAnyCut && hw_profiles::MayWriteAt(profile_, route.role, route.home);
 }
 
 void Bound::AddTensor(size_t index) {
@@ -280,7 +273,7 @@ void Bound::AddTensor(size_t index) {
   const bool moved = route.transfer == TransferKind::kMoved && !IsUsedByHost(tensor);
   if (coverage_.Inside(UsageOf(tensor).producer)) {
     const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
-    AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route.home));
+    AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route));
     base::Accumulate(outputs_, bytes);
   } else if (const auto read = coverage_.ReadOf(tensor)) {
     const int64_t bytes = PayloadBytes(t, ExtentsOf(*read), layout);

@@ -14,6 +14,7 @@
 #include "tessera/plan/verify/tile_table.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/allocate/portfolio.h"
+#include "tessera/search/cost/engine_choice.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -302,7 +303,9 @@ class Evaluator {
 base::Expected<Evaluation> Evaluate(const plan::files::Draft& stated,
                                     const answer::EvaluateOptions& options) {
   plan::files::Draft draft = stated;
-  draft.network = encoder::program::WithHomes(std::move(draft.network), draft.profile);
+  draft.network =
+      cost::WithEngines(encoder::program::WithHomes(std::move(draft.network), draft.profile),
+                        draft.profile, draft.objective.weights);
   // If the tile memory is the home of boundary tensors, all of them lie there anyway.
   if (options.may_move && hw_profiles::LayoutOf(draft.profile, base::TensorRole::kBoundary).home ==
                               draft.profile.tile_memory)

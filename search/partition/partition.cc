@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/engine_choice.h"
 #include "tessera/search/cost/lower_bounds.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -79,11 +81,18 @@ void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEn
                                counts.hits, counts.hits + counts.misses, counts.bytes / 1000));
 }
 
+// Returns the network with the homes, stored bytes and engines of the profile.
+graph::Graph Resolved(const graph::Graph& network, const hw_profiles::Profile& profile,
+                      const answer::PartitionOptions& options) {
+  return cost::WithEngines(encoder::program::WithHomes(network, profile), profile,
+                           options.objective.weights);
+}
+
 // Searches for a plan. A result without a plan has not been submitted to the independent judge.
 base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
                                                const hw_profiles::Profile& profile,
                                                const answer::PartitionOptions& options) {
-  const graph::Graph graph = encoder::program::WithHomes(network, profile);
+  const graph::Graph graph = Resolved(network, profile, options);
   if (auto fault = CheckWellFormed(graph, profile, options)) return base::Unexpected(*fault);
   if (const auto overflow = encoder::program::FindConstantOverflow(graph, profile)) {
     return answer::PartitionResult{
@@ -138,7 +147,7 @@ bool IsStopped(const answer::PartitionOptions& options) {
 
 void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
            const answer::PartitionOptions& options, answer::PartitionResult& result) {
-  answer::Confirm(encoder::program::WithHomes(network, profile), profile, options, result);
+  answer::Confirm(Resolved(network, profile, options), profile, options, result);
   const bool out_of_memory = options.stop != nullptr && options.stop->IsOutOfMemory();
   if (result.status == problem::Status::kUnknown && out_of_memory)
     result.reason += "; the memory limit was reached";
@@ -159,6 +168,31 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
     if (found->plan) return true;
   }
   return false;
+}
+
+// Weakens a refusal that other engines might avoid: modes of banks name engines, and limits depend
+// on the cycles and energy of engines, unless a bound that holds for all of them exceeds the limit.
+void ClaimForOtherEngines(const graph::Graph& network, const hw_profiles::Profile& profile,
+                          const answer::PartitionOptions& options,
+                          answer::PartitionResult& result) {
+  if (result.plan || result.status != problem::Status::kInfeasible ||
+      !encoder::program::HasChoiceOfEngines(network, profile))
+    return;
+  const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
+  if (memory.modes.empty()) {
+    if (options.objective.limits.empty()) return;
+    const plan::Metrics bounds =
+        cost::FindLowerBounds(Resolved(network, profile, options), profile);
+    for (const auto& [name, limit] : options.objective.limits) {
+      const plan::Metric* metric = plan::FindMetric(name);
+      if (metric != nullptr &&
+          plan::LowerBoundOf(bounds, *metric, options.objective.limits) > limit)
+        return;
+    }
+  }
+  result.status = problem::Status::kUnknown;
+  result.refutation.reset();
+  result.reason += "; other engines, which some operators could run on, were not looked at";
 }
 
 // If the network has no plan, searches for one of the rewritten network, unless constraints refer
@@ -265,7 +299,10 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
   };
   const auto finish = [&](base::Expected<answer::PartitionResult> result)
       -> base::Expected<answer::PartitionResult> {
-    if (result) ClaimForSharing(network, profile, options, *result);
+    if (result) {
+      ClaimForOtherEngines(network, profile, options, *result);
+      ClaimForSharing(network, profile, options, *result);
+    }
     if (result && result->plan && (result->plan->run.cut_off || stop.HasCutOff()))
       ClaimAfterStop(options.objective, stop.IsOutOfMemory(), *result);
     return result;

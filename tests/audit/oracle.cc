@@ -574,9 +574,59 @@ class Oracle {
 
 }  // namespace
 
+namespace {
+
+constexpr size_t kMostAssignments = 8;  // of engines
+
+// The network once for each assignment of engines to the operators whose engine is open; empty if
+// there are too many.
+std::vector<Graph> OnAllEngines(const Graph& network, const Profile& profile) {
+  std::vector<Graph> all = {network};
+  for (size_t op = 0; op < network.operators.size(); ++op) {
+    const graph::Operator& facts = network.operators[op];
+    if (!facts.engine.empty() && !facts.engine_chosen) continue;
+    const int first = facts.inputs.empty() ? facts.outputs.front() : facts.inputs.front();
+    const base::DataType type = network.tensors[static_cast<size_t>(first)].type;
+    std::vector<std::string> names;
+    for (const hw_profiles::Engine& engine : profile.engines) {
+      if (hw_profiles::ThroughputFor(engine, facts.kind, type) != nullptr)
+        names.push_back(engine.name);
+    }
+    if (names.size() < 2) continue;
+    std::vector<Graph> next;
+    for (const Graph& each : all) {
+      for (const std::string& name : names) {
+        graph::Operator& changed = next.emplace_back(each).operators[op];
+        changed.engine = name;
+        changed.engine_chosen = false;
+      }
+    }
+    if (next.size() > kMostAssignments) return {};
+    all = std::move(next);
+  }
+  return all;
+}
+
+}  // namespace
+
 OracleAnswer FindBest(const PlanRequest& question, const std::map<std::string, double>& weights,
                       const OracleLimits& limits) {
-  return Oracle(question, weights, limits).Run();
+  const std::vector<Graph> networks = OnAllEngines(question.network, question.profile);
+  OracleAnswer best;
+  best.why = "too many assignments of engines";
+  for (size_t i = 0; i < networks.size(); ++i) {
+    PlanRequest pinned = question;
+    pinned.network = networks[i];
+    OracleAnswer answer = Oracle(pinned, weights, limits).Run();
+    if (answer.verdict == OracleAnswer::EngineAnswer::kDeclined) return answer;
+    const bool is_better =
+        answer.verdict == OracleAnswer::EngineAnswer::kBest &&
+        (best.verdict != OracleAnswer::EngineAnswer::kBest || Precedes(answer.least, best.least));
+    const bool ties = answer.ties && (i == 0 || best.ties);
+    if (i == 0 || is_better) best = std::move(answer);
+    best.ties = ties;
+  }
+  return best;
 }
 
 std::map<std::string, double> WeightsOf(const plan::Objective& objective,

@@ -59,7 +59,9 @@ bool IsRewritten(const PlanRequest& question, const Answer& answer) {
   const auto count = [](const graph::Graph& network, const auto& holds) {
     return std::count_if(network.operators.begin(), network.operators.end(), holds);
   };
-  const auto has_engine = [](const graph::Operator& op) { return !op.engine.empty(); };
+  const auto has_engine = [](const graph::Operator& op) {
+    return !op.engine.empty() && !op.engine_chosen;
+  };
   const auto is_global = [](const graph::Operator& op) {
     return op.kind == base::OperatorKind::kGlobalPool;
   };

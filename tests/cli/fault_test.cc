@@ -192,7 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
               71,
               "unknown key 'strde'",
               {"expected: one of id, kind, inputs, output, shape, dtype, activation, weights, "
-               "measured, function, kernel, stride, pads, dilation, ceil_mode, size",
+               "measured, engine, engine_chosen, function, kernel, stride, pads, dilation, "
+               "ceil_mode, size",
                "hint: did you mean 'stride'?"}},
         Fault{"unknown_input",
               "inputs: [stem], ",

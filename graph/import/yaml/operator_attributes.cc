@@ -158,13 +158,22 @@ OperandAccess ReadAccess(const YamlNode& node) {
 void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::Wanted& wanted) {
   const std::vector<Field> fields = ops::DefinitionOf(op.kind).fields(op, wanted, operands);
   if (op.kind == base::OperatorKind::kOpaque) {
-    OnlyKeysOf(entry, {"id", "kind", "inputs", "outputs", "weights", "measured"}, fields);
-  } else {
     OnlyKeysOf(
         entry,
-        {"id", "kind", "inputs", "output", "shape", "dtype", "activation", "weights", "measured"},
+        {"id", "kind", "inputs", "outputs", "weights", "measured", "engine", "engine_chosen"},
         fields);
+  } else {
+    OnlyKeysOf(entry,
+               {"id", "kind", "inputs", "output", "shape", "dtype", "activation", "weights",
+                "measured", "engine", "engine_chosen"},
+               fields);
     if (const YamlNode activation = entry.Maybe("activation")) op.activation = activation.Text();
+  }
+  if (const YamlNode engine = entry.Maybe("engine")) op.engine = engine.Text();
+  if (const YamlNode chosen = entry.Maybe("engine_chosen")) {
+    op.engine_chosen = chosen.Boolean();
+    if (op.engine.empty())
+      chosen.Complain("a chosen engine without its name", "'engine' next to it");
   }
   ReadFields(entry, fields);
   const YamlNode accesses = entry.Maybe("accesses");

@@ -30,6 +30,7 @@ Json ToJson(const Tensor& tensor) {
   Json json = {{"id", tensor.id}, {"shape", tensor.shape}, {"dtype", base::NameOf(tensor.type)}};
   if (tensor.state) json["state"] = true;
   if (tensor.stored_bytes > 0) json["stored_bytes"] = tensor.stored_bytes;
+  if (tensor.stored_by_ratio) json["stored_by_ratio"] = true;
   PutAnnotations(tensor.annotations, json);
   return json;
 }
@@ -129,6 +130,8 @@ Json ToJson(const Graph& graph, const Operator& op) {
     PutAttributes(graph, op, json);
     if (!op.activation.empty()) json["activation"] = op.activation;
   }
+  if (!op.engine.empty()) json["engine"] = op.engine;
+  if (op.engine_chosen) json["engine_chosen"] = true;
   for (const MeasuredTile& measured : op.measured) {
     Json& entry = json["measured"].emplace_back(
         Json{{"tile", measured.tile}, {"engine", measured.engine}, {"cycles", measured.cycles}});

@@ -222,12 +222,15 @@ std::optional<std::string> FindUnservedOperator(const Plan& plan, int op, int64_
   const int operand = facts.inputs.empty() ? -1 : facts.inputs.front();
   const bool reads = operand >= 0 && needed[static_cast<size_t>(operand)] &&
                      HomeOf(plan, operand) != profile.tile_memory && !HasSplitK(profile);
-  const bool is_served =
-      std::any_of(memory.modes.begin(), memory.modes.end(), [&](const problem::Mode& mode) {
-        return HasBank(memory, mode, problem::AccessKind::kWrite, engine->name, end) &&
-               (!reads || HasBank(memory, mode, problem::AccessKind::kRead, engine->name, end));
-      });
-  if (is_served) return std::nullopt;
+  const auto is_served_on = [&](const graph::Operator& on_engine) {
+    const std::string& name = EngineOf(plan, on_engine)->name;
+    return std::any_of(memory.modes.begin(), memory.modes.end(), [&](const problem::Mode& mode) {
+      return HasBank(memory, mode, problem::AccessKind::kWrite, name, end) &&
+             (!reads || HasBank(memory, mode, problem::AccessKind::kRead, name, end));
+    });
+  };
+  const std::vector<graph::Operator> on_each = OnEachEngine(plan, facts);
+  if (std::any_of(on_each.begin(), on_each.end(), is_served_on)) return std::nullopt;
   return fmt::format(
       "no mode of '{}' serves operator '{}': in none can '{}' {}write a bank that can be read in "
       "some mode{}",

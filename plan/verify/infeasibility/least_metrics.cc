@@ -99,14 +99,8 @@ int64_t LeastCyclesOf(const Plan& plan, const graph::Operator& op, const Box& bo
 }
 
 bool MayAccessHome(const hw_profiles::Profile& profile, TensorRole role, Direction direction) {
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile, role);
-  for (int i = 0; i < static_cast<int>(profile.memories.size()); ++i) {
-    const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(i)];
-    const bool may = direction == Direction::kFromHome ? memory.direct_read : memory.direct_write;
-    if (may && !layout.tiles_only && i != profile.tile_memory && hw_profiles::IsHomeOf(layout, i))
-      return true;
-  }
-  return false;
+  return direction == Direction::kFromHome ? hw_profiles::MayReadAtHome(profile, role)
+                                           : hw_profiles::MayWriteAtHome(profile, role);
 }
 
 // Bytes of the box that surely cross the port of the tile memory. In a subgraph with all its users,
@@ -142,6 +136,15 @@ int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box
   return LeastPortCycles(plan.profile.memories[here].port, read, written);
 }
 
+double LeastPicojoulesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine == nullptr) return 0;
+  const bool has_other_energy = std::any_of(
+      op.measured.begin(), op.measured.end(),
+      [engine](const graph::MeasuredTile& tile) { return tile.pj && tile.engine == engine->name; });
+  return has_other_energy ? 0 : hw_profiles::MacPicojoules(*engine) * static_cast<double>(macs);
+}
+
 LeastOfOperator FindLeast(const Plan& plan, const graph::Operator& op,
                           const std::optional<Box>& made) {
   LeastOfOperator least;
@@ -150,14 +153,13 @@ LeastOfOperator FindLeast(const Plan& plan, const graph::Operator& op,
   least.macs = MacsFor(plan.network, op, *made);
   for (size_t operand = 0; operand < op.inputs.size(); ++operand)
     least.reads[operand] = ReadWithoutGaps(plan.network, op, operand, *made);
-  least.cycles = std::max(LeastCyclesOf(plan, op, *made, least.macs),
-                          LeastPortCyclesOf(plan, op, *made, least.reads));
-  const hw_profiles::Engine* engine = EngineOf(plan, op);
-  const auto is_of_other_energy = [engine](const graph::MeasuredTile& tile) {
-    return tile.pj && tile.engine == engine->name;
-  };
-  if (engine != nullptr && std::none_of(op.measured.begin(), op.measured.end(), is_of_other_energy))
-    least.pj = hw_profiles::MacPicojoules(*engine) * static_cast<double>(least.macs);
+  int64_t cycles = std::numeric_limits<int64_t>::max();
+  least.pj = std::numeric_limits<double>::infinity();
+  for (const graph::Operator& each : OnEachEngine(plan, op)) {
+    cycles = std::min(cycles, LeastCyclesOf(plan, each, *made, least.macs));
+    least.pj = std::min(least.pj, LeastPicojoulesOf(plan, each, least.macs));
+  }
+  least.cycles = std::max(cycles, LeastPortCyclesOf(plan, op, *made, least.reads));
   return least;
 }
 

@@ -104,7 +104,11 @@ bool Passage::FindConfigs(const Arc& arc) {
   if (!stop_.Requested()) configs = finder_.Find(arc.interval, arc.kept, shared_.work);
   if (!configs) return GiveUp(stop_.Requested() ? "time ended" : kTooMuch);
   std::vector<TestedConfig>& tested = arc.choices->configs.emplace();
-  for (SubgraphConfig& config : *configs) tested.push_back({std::move(config), Placing::kOpen});
+  for (SubgraphConfig& config : *configs) {
+    for (size_t i = 0; i < config.sums.size(); ++i)
+      config.sums[i] = std::max(config.sums[i], arc.least[i]);
+    tested.push_back({std::move(config), Placing::kOpen});
+  }
   return true;
 }
 

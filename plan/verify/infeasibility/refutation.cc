@@ -23,6 +23,7 @@
 #include "tessera/plan/files/json_sections.h"
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/derivation.h"
+#include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/infeasibility/lower_bounds.h"
 #include "tessera/plan/verify/infeasibility/partition_paths.h"
 #include "tessera/problem/files/problem_files.h"
@@ -198,7 +199,9 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
   const std::vector<Users> users = FindUsers(question.network);
   auto why = FindImpossible(question, users, FreeRoomOf(question), room);
   constexpr int64_t kOfOneConfig = 3'200;  // a step of it is much less than a configuration
-  if (!why) {
+  const bool has_modes = !TileMemory(question.profile).modes.empty();
+  const bool has_other_engines = HasOtherEngines(question);
+  if (!why && !(has_modes && has_other_engines)) {
     why = FindNoRoomAround(question, users, room, base::SaturatingMul(effort.work, kOfOneConfig),
                            stop);
   }
@@ -206,6 +209,8 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
     refutation.argument = *std::move(why);
     return {std::move(refutation), {}};
   }
+  if (has_modes && has_other_engines)
+    return {std::nullopt, "modes name engines, and several engines may run some operators"};
   std::vector<std::vector<int>> orders = {OrderOfFile(question.network)};
   if (question.run.searches_order) {
     auto all = OrdersOf(question.network, kMostOrders);

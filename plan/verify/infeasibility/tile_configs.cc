@@ -58,7 +58,10 @@ void PinBuffer(problem::Problem& problem, const std::string& id, int64_t offset)
 
 SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> order, int64_t room,
                                  const base::Stop& stop)
-    : order_(order.begin(), order.end()), room_(room), stop_(stop) {
+    : order_(order.begin(), order.end()),
+      room_(room),
+      stop_(stop),
+      may_cost_less_(HasOtherEngines(question)) {
   probe_.network = question.network;
   probe_.profile = question.profile;
   probe_.objective = question.objective;
@@ -350,9 +353,14 @@ std::optional<SubgraphConfig> SubgraphConfigs::Try(const Subgraph& subgraph,
   if (!HasRequiredBuffers(problem, index)) return std::nullopt;
   SubgraphConfig config{subgraph, {}};
   if (!probe_.objective.limits.empty()) {
-    const Metrics metrics = CostOf(probe_, users_, static_cast<int>(index));
+    Metrics metrics = CostOf(probe_, users_, static_cast<int>(index));
+    if (may_cost_less_) {
+      metrics.latency_cycles = 0;
+      metrics.energy_pj = 0;
+      metrics.peak_bytes_per_cycle = 0;
+    }
     if (IsBeyondLimits(metrics)) return std::nullopt;
-    config.sums = SumsOf(metrics, probe_);
+    config.sums = may_cost_less_ ? LeastSums(metrics, probe_) : SumsOf(metrics, probe_);
   }
   if (!seen.emplace(config.sums, problem::files::WriteProblem(problem)).second) return std::nullopt;
   return config;

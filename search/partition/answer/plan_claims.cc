@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/encoder/program/choices.h"
 #include "tessera/plan/verify/tile_table.h"
 #include "tessera/plan/verify/validator.h"
 #include "tessera/search/partition/answer/plan_assembly.h"
@@ -127,6 +128,8 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
     LeaveOutOfAll(kStopped, plan);
   } else {
     plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
+    if (encoder::program::HasChoiceOfEngines(plan.network, plan.profile))
+      plan.scope.engines = "those that were not chosen before the search";
     plan.proven = is_known && outcome.settled && outcome.undecided == 0 &&
                   !cost::IsLess(outcome.least_unproven, plan.score) &&
                   !paths.Coverage().any_given_up && !paths.Coverage().leaves_out_paths;
