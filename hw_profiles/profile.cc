@@ -96,6 +96,13 @@ bool MayWriteAt(const Profile& profile, base::TensorRole role, int memory) {
          profile.memories[static_cast<size_t>(memory)].direct_write;
 }
 
+int64_t EnginesAtOnce(const Profile& profile) {
+  if (!profile.tiling.concurrent || profile.tiling.dma != DmaSteps::kDoubleBuffered) return 1;
+  const auto engines = std::count_if(profile.engines.begin(), profile.engines.end(),
+                                     [](const Engine& engine) { return !engine.host; });
+  return std::max<int64_t>(1, engines);
+}
+
 bool HasSeveralHomes(const Profile& profile) {
   return std::any_of(profile.roles.begin(), profile.roles.end(),
                      [](const RoleLayout& layout) { return !layout.next_homes.empty(); });

@@ -163,6 +163,9 @@ struct Tiling {
   DmaSteps dma = DmaSteps::kSerialized;
   // with kDoubleBuffered: a subgraph may be serialized instead
   bool may_serialize = false;
+  // with kDoubleBuffered: operators of two stages of a subgraph may run at the same time, on
+  // different tiles
+  bool concurrent = false;
   bool implicit_padding = true;  // false: pad rows and columns are stored with the tile
   // kinds whose output may take the place of a dying input; depthwise: channel by channel
   std::vector<base::OperatorKind> in_place;
@@ -175,6 +178,7 @@ inline constexpr auto kTilingFields = std::to_array<Field<Tiling>>({
     {"halo"},
     {"weights"},
     {"dma"},
+    {"concurrent", &Tiling::concurrent, {}, Presence::kOptional},
     {"implicit_padding", &Tiling::implicit_padding},
     {"in_place"},
     {"weight_granularity_channels", &Tiling::weight_granularity_channels, kCounts},
@@ -291,6 +295,10 @@ bool MayReadAtHome(const Profile& profile, base::TensorRole role);
 bool MayWriteAtHome(const Profile& profile, base::TensorRole role);
 
 // Whether some role has several homes.
+// The number of engines, without the host, that may work at the same time: more than one only with
+// `concurrent` and double-buffered transfers.
+int64_t EnginesAtOnce(const Profile& profile);
+
 bool HasSeveralHomes(const Profile& profile);
 
 // Returns the first engine with a throughput for `kind` on data of `type`, otherwise the host; only

@@ -96,6 +96,9 @@ struct Subgraph {
   int64_t k_extent = 0;  // of one slice if weights come in K slices; 0: the profile's granularity
   // transfers have separate steps although the profile double-buffers
   bool serialized = false;
+  // Operators from this one of the interval on form a second stage: while they run on a tile, the
+  // operators before them run on the next tile. 0: there is one stage.
+  int second_stage = 0;
   // Each constant that is loaded once is cut into prefetch.size() equal parts along its first axis.
   // Part i arrives while the subgraph prefetch[i] positions earlier runs, or when this one begins
   // if prefetch[i] is 0. The values never ascend. Empty: all constants arrive when this one begins.

@@ -171,6 +171,10 @@ Json SubgraphsToJson(const Plan& plan, const std::vector<size_t>& indices) {
                     {"halo", hw_profiles::NameOf(subgraph.halo)}});
     if (subgraph.k_extent > 0) json.back()["k_extent"] = subgraph.k_extent;
     if (subgraph.serialized) json.back()["serialized"] = true;
+    if (subgraph.second_stage > 0) {
+      const int op = subgraph.interval.first + subgraph.second_stage;
+      json.back()["second_stage"] = plan.network.operators[static_cast<size_t>(op)].id;
+    }
     if (!subgraph.prefetch.empty()) json.back()["prefetch"] = subgraph.prefetch;
   }
   return json;

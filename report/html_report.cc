@@ -130,6 +130,8 @@ Json AsData(const plan::Subgraph& subgraph) {
   data["in_place"] = subgraph.in_place;
   data["halo"] = NameOf(subgraph.halo);
   if (subgraph.serialized) data["serialized"] = true;
+  if (subgraph.second_stage > 0)
+    data["second_stage"] = subgraph.interval.first + subgraph.second_stage;
   if (!subgraph.prefetch.empty()) data["prefetch"] = subgraph.prefetch;
   data["largest_proven"] = subgraph.largest_proven;
   data["metrics"] = AsData(subgraph.metrics);

@@ -108,7 +108,7 @@ std::string PrefetchText(const std::vector<int>& prefetch) {
 std::string PolicyText(const plan::Subgraph& subgraph) {
   return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent,
                     subgraph.serialized) +
-         PrefetchText(subgraph.prefetch);
+         (subgraph.second_stage > 0 ? ", two stages" : "") + PrefetchText(subgraph.prefetch);
 }
 
 }  // namespace tessera::report

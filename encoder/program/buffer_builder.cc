@@ -103,10 +103,16 @@ void SubgraphDrafts::TouchByEngines(BufferBuilder& draft, const TensorUse& use,
     draft.Touch(*restore, EngineOf(use.First()), AccessKind::kWrite);
   if (const auto save = SaveOf(use, pass))
     draft.Touch(*save, EngineOf(use.Last()), AccessKind::kRead);
-  for (const int k : use.makers)
-    draft.Touch(pass.compute[static_cast<size_t>(k)], EngineOf(k), AccessKind::kWrite);
-  for (const int k : use.readers)
-    draft.Touch(pass.compute[static_cast<size_t>(k)], EngineOf(k), AccessKind::kRead);
+  for (const int k : use.makers) TouchBy(draft, k, pass, AccessKind::kWrite);
+  for (const int k : use.readers) TouchBy(draft, k, pass, AccessKind::kRead);
+}
+
+void SubgraphDrafts::TouchBy(BufferBuilder& draft, int k, const Pass& pass, AccessKind kind) const {
+  const auto index = static_cast<size_t>(k);
+  const bool is_late = uses.IsLate(k);
+  const Step end = is_late ? pass.end : pass.compute[index] + 1;
+  for (Step step = is_late ? pass.begin : pass.compute[index]; step < end; ++step)
+    draft.Touch(step, EngineOf(k), kind);
 }
 
 void SubgraphDrafts::Move(BufferBuilder& draft, const TensorUse& use, Step step,
@@ -165,12 +171,14 @@ void AddWorkspace(SubgraphDrafts& drafts, int k, BufferKind kind, std::string_vi
     draft.buffer.role = "scratch";
     draft.buffer.alignment =
         hw_profiles::LayoutOf(drafts.profile, base::TensorRole::kFeature).alignment_bytes;
-    for (size_t q = phase; q < drafts.timeline.passes.size(); q += 2) {
+    const bool is_late = drafts.uses.IsLate(k);
+    for (size_t q = is_late ? 1 - phase : phase; q < drafts.timeline.passes.size(); q += 2) {
       const Pass& pass = drafts.timeline.passes[q];
-      const Step compute = pass.compute[static_cast<size_t>(k)];
-      draft.Live(pass.first[static_cast<size_t>(k)], compute + 1);
-      draft.Touch(compute, drafts.EngineOf(k), AccessKind::kRead);
-      draft.Touch(compute, drafts.EngineOf(k), AccessKind::kWrite);
+      const auto index = static_cast<size_t>(k);
+      draft.Live(is_late ? pass.begin : pass.first[index],
+                 is_late ? pass.end : pass.compute[index] + 1);
+      drafts.TouchBy(draft, k, pass, AccessKind::kRead);
+      drafts.TouchBy(draft, k, pass, AccessKind::kWrite);
     }
   }
 }

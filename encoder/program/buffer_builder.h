@@ -55,6 +55,10 @@ class SubgraphDrafts {
                          int phase = 0);
   void SetTensor(BufferBuilder& draft, const TensorUse& use) const;
 
+  // Adds the access of operator k in one pass: at its step, or if it is of the second stage, at
+  // every step, because it may run at any of them.
+  void TouchBy(BufferBuilder& draft, int k, const Pass& pass, problem::AccessKind kind) const;
+
   // Adds the accesses of engines to the tensor in one pass.
   void TouchByEngines(BufferBuilder& draft, const TensorUse& use, const Pass& pass) const;
 
@@ -96,6 +100,9 @@ void DraftHalos(SubgraphDrafts& drafts, const TensorUse& use);
 // Makes the tile buffers, by tensor, each with the rolling buffer, line or halos that keep its
 // rows.
 void DraftTiles(SubgraphDrafts& drafts);
+
+// Makes the tile buffers of a tensor in a subgraph of two stages, if it has any (stages.cc).
+void DraftStagedTile(SubgraphDrafts& drafts, const TensorUse& use);
 
 // Makes the constants that are loaded once, by tensor. They may be loaded while earlier subgraphs
 // run.

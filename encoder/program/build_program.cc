@@ -265,6 +265,11 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
     MarkCached(tilings.back(), choice.policy.halo, uses.back());
     if (choice.policy.in_place) MarkByChannel(graph, profile, tilings.back(), uses.back());
     tiles.push_back(tilings.back().tiles);
+    if (choice.policy.second_stage > 0) {
+      if (std::optional<base::Diagnostic> fault =
+              FindStageFault(graph, profile, uses.back(), choice, tiles.back()))
+        return base::Unexpected(*fault);
+    }
   }
 
   ProgramTemplate program_template =

@@ -70,7 +70,8 @@ std::optional<base::Diagnostic> FindNothingBefore(const graph::Graph& graph,
                              before));
   }
   const auto overlaps = [&profile](const SubgraphChoice& each) {
-    return DmaOf(profile, each.policy) == hw_profiles::DmaSteps::kDoubleBuffered;
+    return DmaOf(profile, each.policy) == hw_profiles::DmaSteps::kDoubleBuffered &&
+           each.policy.second_stage == 0;
   };
   const bool all_overlap = std::all_of(ahead.begin(), ahead.end(), [&](int each) {
     return overlaps(choices[static_cast<size_t>(before - each)]);

@@ -57,6 +57,13 @@ std::vector<const hw_profiles::Engine*> EnginesFor(const graph::Graph& graph,
 // Returns whether several engines may run some operator.
 bool HasChoiceOfEngines(const graph::Graph& graph, const hw_profiles::Profile& profile);
 
+// Returns why a subgraph with these uses and tiles cannot have the second stage that `uses` states
+// (stages.cc), or nullopt.
+std::optional<base::Diagnostic> FindStageFault(const graph::Graph& graph,
+                                               const hw_profiles::Profile& profile,
+                                               const SubgraphUses& uses,
+                                               const SubgraphChoice& choice, int64_t tiles);
+
 // The shape that tiles of the interval partition: the first output of the last operator.
 const graph::Shape& OutputShape(const graph::Graph& graph, graph::Interval interval);
 

@@ -28,6 +28,9 @@ struct Policy {
   int64_t k_extent = 0;
   // transfers have separate steps although the profile double-buffers
   bool serialized = false;
+  // operators from this one of the interval on form a second stage, which runs a tile behind the
+  // others (stages.cc); 0: there is one stage
+  int second_stage = 0;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -321,6 +321,7 @@ base::Expected<SubgraphUses> FindUses(const graph::Graph& graph,
   uses.interval = interval;
   uses.kept = policy.kept;
   uses.dma = DmaOf(profile, policy);
+  uses.second_stage = policy.second_stage;
   for (int i = interval.first; i <= interval.last; ++i) {
     const graph::Operator& op = graph.operators[static_cast<size_t>(i)];
     const hw_profiles::Engine* engine = EngineOf(graph, profile, op);

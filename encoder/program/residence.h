@@ -110,9 +110,13 @@ struct SubgraphUses {
   hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kSerialized;
   std::optional<KCut> split_k;  // set if slices are along K
   std::vector<int> prefetch;    // SubgraphChoice::prefetch
+  int second_stage = 0;         // Policy::second_stage
   bool on_host = false;         // its only operator runs on the host
 
   int Operators() const { return interval.last - interval.first + 1; }
+
+  // Whether the k-th operator is of the second stage.
+  bool IsLate(int k) const { return second_stage > 0 && k >= second_stage; }
 
   // The k-th operator of the interval.
   const graph::Operator& OperatorAt(const graph::Graph& graph, int k) const {

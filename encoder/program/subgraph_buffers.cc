@@ -201,6 +201,10 @@ void AddTile(SubgraphDrafts& drafts, const TensorUse& use, size_t phase) {
 
 void DraftTiles(SubgraphDrafts& drafts) {
   for (const TensorUse& use : drafts.uses.tensors) {
+    if (drafts.uses.second_stage > 0) {
+      DraftStagedTile(drafts, use);
+      continue;
+    }
     if (use.cached && drafts.uses.halo == HaloStorage::kRollingBuffer) {
       DraftRollingBuffer(drafts, use);
       continue;

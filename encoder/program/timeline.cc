@@ -21,6 +21,9 @@
 //     P | C_0 C_1 | C_0 C_1 | E           five tiles loop; an odd number exits between the passes
 //         ^...................'
 //
+// With two stages (stages.cc) the operators of the second run a tile behind, so there is one pass
+// more than tiles, and always a loop.
+//
 // If kept rows are copied, steps R_k and S_k surround C_k, in every pass that has a neighbour to
 // take rows from or to keep them for.
 //
@@ -46,10 +49,10 @@ class Clock {
         timeline_.loads[use.tensor] = Tick(StepKind::kLoad, 0, -1);
     }
     Pass pass = OpenPass();
-    const bool repeats = timeline_.tiles > 1;
+    const bool repeats = timeline_.slots > 1;
     for (int k = 0; k < uses_.Operators(); ++k) LaySerialized(k, repeats, pass);
     ClosePass(std::move(pass));
-    if (timeline_.tiles == 1) return;
+    if (timeline_.slots == 1) return;
     const Pass& only = timeline_.passes.front();
     timeline_.tile_loop = Loop{only.begin, only.end, {only.end}};
     std::erase(timeline_.slice_loops, *timeline_.tile_loop);
@@ -57,13 +60,13 @@ class Clock {
 
   void LayDoubleBuffered() {
     if (HasPrologue()) timeline_.prologue = Tick(StepKind::kPrologue, 0, -1);
-    const bool repeats = timeline_.tiles > kMostStraightTiles;
-    const int passes = repeats ? 2 : static_cast<int>(timeline_.tiles);
+    const bool repeats = timeline_.slots > kMostStraightTiles;
+    const int passes = repeats ? 2 : static_cast<int>(timeline_.slots);
     for (int q = 0; q < passes; ++q) {
       Pass pass = OpenPass();
       for (int k = 0; k < uses_.Operators(); ++k) {
         if (repeats || q > 0) Restore(k, q % 2, pass);
-        Compute(k, q % 2, pass);
+        Compute(k, (uses_.IsLate(k) ? q + 1 : q) % 2, pass);
         if (repeats || q + 1 < passes) Save(k, q % 2, pass);
       }
       ClosePass(std::move(pass));
@@ -158,7 +161,7 @@ class Clock {
 
   bool HasPrologue() const {
     const auto arrives = [this](const TensorUse& use) {
-      return use.residence == Residence::kLoaded ||
+      return (use.residence == Residence::kLoaded && !uses_.IsLate(use.readers.front())) ||
              (use.residence == Residence::kResident &&
               !PartAhead(graph_.tensors[static_cast<size_t>(use.tensor)], uses_.prefetch, 0)
                    .IsEmpty()) ||
@@ -169,8 +172,10 @@ class Clock {
   }
 
   bool HasEpilogue() const {
-    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(),
-                       [](const TensorUse& use) { return use.residence == Residence::kStored; });
+    return std::any_of(uses_.tensors.begin(), uses_.tensors.end(), [this](const TensorUse& use) {
+      return use.residence == Residence::kStored &&
+             (uses_.second_stage == 0 || uses_.IsLate(use.makers.front()));
+    });
   }
 
   const graph::Operator& OperatorAt(int k) const { return uses_.OperatorAt(graph_, k); }
@@ -198,7 +203,7 @@ Timeline LayOut(const graph::Graph& graph, const hw_profiles::Profile& profile,
                 const SubgraphUses& uses, int subgraph, int64_t tiles, Step begin) {
   Timeline timeline;
   timeline.begin = begin;
-  timeline.tiles = tiles;
+  timeline.slots = tiles + (uses.second_stage > 0 ? 1 : 0);
   Clock clock(graph, profile, uses, subgraph, timeline);
   if (uses.dma == hw_profiles::DmaSteps::kSerialized) {
     clock.LaySerialized();

@@ -34,8 +34,8 @@ inline constexpr int64_t kMostStraightTiles = 3;
 struct Timeline {
   problem::Step begin = 0;
   problem::Step end = 0;
-  int64_t tiles = 1;
-  std::vector<Pass> passes;                // pass q runs tiles of phase q mod 2
+  int64_t slots = 1;         // tiles; one more if there are two stages
+  std::vector<Pass> passes;  // pass q runs tiles of phase q mod 2; a second stage the tile before
   std::optional<problem::Loop> tile_loop;  // over tiles, if there are several
   // over slices, inside one operator; none equals tile_loop
   std::vector<problem::Loop> slice_loops;
@@ -54,8 +54,8 @@ struct Timeline {
 
   size_t Phases() const { return std::min<size_t>(2, passes.size()); }
 
-  // The pass of the last tile.
-  size_t LastPass() const { return static_cast<size_t>(tiles - 1) % passes.size(); }
+  // The pass of the last slot.
+  size_t LastPass() const { return static_cast<size_t>(slots - 1) % passes.size(); }
 
   // The passes directly before and after pass q; nullptr if there is none.
   const Pass* Before(size_t q) const;

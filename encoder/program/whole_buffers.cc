@@ -155,8 +155,11 @@ class WholeDrafter {
   }
 
   void TouchAt(BufferBuilder& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
-    draft.Touch(pass.compute[static_cast<size_t>(k)], uses_[s].engines[static_cast<size_t>(k)],
-                kind);
+    const auto index = static_cast<size_t>(k);
+    const bool is_late = uses_[s].IsLate(k);
+    const Step end = is_late ? pass.end : pass.compute[index] + 1;
+    for (Step step = is_late ? pass.begin : pass.compute[index]; step < end; ++step)
+      draft.Touch(step, uses_[s].engines[index], kind);
   }
 
   std::optional<size_t> SubgraphOf(int op) const {

@@ -130,7 +130,7 @@ class Comparison {
     return a.interval == b.interval && a.tile == b.tile && a.weights == b.weights &&
            verify::KExtentOfSlices(first_, a) == verify::KExtentOfSlices(second_, b) &&
            a.in_place == b.in_place && a.halo == b.halo && a.serialized == b.serialized &&
-           a.prefetch == b.prefetch;
+           a.prefetch == b.prefetch && a.second_stage == b.second_stage;
   }
 
   static bool CostAlike(const Metrics& a, const Metrics& b) {

@@ -132,6 +132,15 @@ Subgraph ReadCut(JsonObject& object, const graph::Graph& network, Presence halo)
     subgraph.k_extent = k_extent.Integer(kExtent);
   if (const JsonValue serialized = policies.Optional("serialized"))
     subgraph.serialized = serialized.Boolean();
+  if (const JsonValue stage = policies.Optional("second_stage")) {
+    const std::optional<int> op = graph::FindOperator(network, stage.String());
+    if (op && subgraph.interval.first < *op && *op <= subgraph.interval.last) {
+      subgraph.second_stage = *op - subgraph.interval.first;
+    } else {
+      stage.Refuse(fmt::format("no second stage can begin with '{}'", stage.String()),
+                   "an operator of the subgraph but its first");
+    }
+  }
   if (const JsonValue prefetch = policies.Optional("prefetch")) {
     for (const JsonValue& part : prefetch.Items())
       subgraph.prefetch.push_back(static_cast<int>(part.Integer(kAhead)));

@@ -142,6 +142,9 @@ class PlanWriter {
                         {"halo", hw_profiles::NameOf(subgraph.halo)}};
     if (subgraph.k_extent > 0) json["policies"]["k_extent"] = subgraph.k_extent;
     if (subgraph.serialized) json["policies"]["serialized"] = true;
+    if (subgraph.second_stage > 0)
+      json["policies"]["second_stage"] =
+          OperatorId(subgraph.interval.first + subgraph.second_stage);
     if (!subgraph.prefetch.empty()) json["policies"]["prefetch"] = subgraph.prefetch;
     json["largest_proven"] = subgraph.largest_proven;
     json["metrics"] = MetricsToJson(subgraph.metrics);
@@ -300,6 +303,7 @@ Json ChosenOf(const Plan& plan) {
                                  hw_profiles::NameOf(subgraph.weights), subgraph.in_place,
                                  hw_profiles::NameOf(subgraph.halo), subgraph.k_extent,
                                  subgraph.serialized, subgraph.prefetch});
+    if (subgraph.second_stage > 0) json["subgraphs"].back().push_back(subgraph.second_stage);
   }
   json["offsets"] = OffsetsOf(plan.problem, plan.allocation);
   for (const problem::ModeSchedule& schedule : plan.allocation.modes) {

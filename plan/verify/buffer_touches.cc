@@ -138,6 +138,8 @@ void Touches::Compute(int op, const RunIndex& run, Step /*step*/) {
     TouchOperand(op, output, run, engine, AccessKind::kWrite);
 }
 
+void Touches::MayCompute(int op, const RunIndex& run) { Compute(op, run, /*step=*/-1); }
+
 void Touches::WorkIn(const BufferUse& workspace, int64_t tile, const std::string& engine) {
   log_.Touch(workspace, tile, engine, AccessKind::kRead);
   log_.Touch(workspace, tile, engine, AccessKind::kWrite);

@@ -66,6 +66,7 @@ class Touches : public PassVisitor {
   void End(int64_t transfer) override { under_way_.erase(transfer); }
   int64_t RoundsOf(int op) override;
   void Compute(int op, const RunIndex& run, problem::Step step) override;
+  void MayCompute(int op, const RunIndex& run) override;
   void Restore(int op, const RunIndex& run, problem::Step step) override;
   void Save(int op, const RunIndex& run, int next_phase, problem::Step step) override;
   void Refuse(const std::string& /*why*/) override {}

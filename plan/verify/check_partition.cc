@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tessera/base/arithmetic.h"
@@ -41,6 +42,7 @@ class PartitionCheck {
     CheckTile(i, users);
     CheckResidency(i, users);
     if (!plan_.subgraphs[i].prefetch.empty()) CheckPrefetch(i, users);
+    if (plan_.subgraphs[i].second_stage != 0) CheckStages(i, users);
   }
 
  private:
@@ -316,7 +318,8 @@ class PartitionCheck {
       const int64_t carrier = number - subgraph.prefetch[part];
       overlaps = overlaps && 0 <= carrier && carrier <= number &&
                  (part == 0 || subgraph.prefetch[part] <= subgraph.prefetch[part - 1]) &&
-                 IsDoubleBuffered(plan_, plan_.subgraphs[static_cast<size_t>(carrier)]);
+                 IsDoubleBuffered(plan_, plan_.subgraphs[static_cast<size_t>(carrier)]) &&
+                 plan_.subgraphs[static_cast<size_t>(carrier)].second_stage == 0;
     }
     overlaps = overlaps && IsDoubleBuffered(plan_, subgraph);
     if (loads && overlaps) return;
@@ -325,6 +328,43 @@ class PartitionCheck {
         fmt::format("subgraph {} prefetches its constants, but {}", i,
                     loads ? "nothing runs while they arrive, or their parts arrive out of order"
                           : "loads none of them once"));
+  }
+
+  // Checks the conditions of two stages: docs/program.md, "Two stages".
+  void CheckStages(size_t i, const std::vector<Users>& users) {
+    const Subgraph& subgraph = plan_.subgraphs[i];
+    const auto note = [&](const std::string& why) {
+      findings_.Note(ViolationKind::kPolicy,
+                     fmt::format("subgraph {} has two stages, but {}", i, why));
+    };
+    const graph::Interval interval = subgraph.interval;
+    if (subgraph.second_stage < 0 || subgraph.second_stage > interval.last - interval.first)
+      return note("the second has no operator of its own");
+    const auto here = static_cast<size_t>(plan_.profile.tile_memory);
+    if (!plan_.profile.tiling.concurrent || !IsDoubleBuffered(plan_, subgraph))
+      return note("its engines do not work at the same time as its transfers and each other");
+    if (!plan_.profile.memories[here].modes.empty()) return note("the tile memory has modes");
+    const bool held_so = subgraph.weights == hw_profiles::WeightPolicy::kResident ||
+                         subgraph.weights == hw_profiles::WeightPolicy::kDirect;
+    if (!held_so || subgraph.in_place || !subgraph.prefetch.empty() ||
+        subgraph.halo != hw_profiles::HaloStorage::kRecompute)
+      return note("slices, kept rows, results in place or prefetched constants");
+    if (subgraph.tiles < 3) return note("fewer than three tiles");
+    if (std::any_of(plan_.homes.begin(), plan_.homes.end(),
+                    [](const Home& home) { return home.by_tiles; }))
+      return note("tensors share addresses off chip tile by tile");
+    const auto is_late = [&](int op) { return op >= interval.first + subgraph.second_stage; };
+    for (const int tensor : TensorsOf(plan_.network, interval)) {
+      const graph::Tensor& facts = TensorAt(tensor);
+      if (facts.state || facts.next_of >= 0)
+        return note(fmt::format("tensor '{}' is of a state", facts.id));
+      if (ResidencyOf(plan_, users, subgraph, tensor).residency != Residency::kLoaded) continue;
+      std::set<bool> stages;
+      for (const int reader : users[static_cast<size_t>(tensor)].readers) {
+        if (interval.first <= reader && reader <= interval.last) stages.insert(is_late(reader));
+      }
+      if (stages.size() > 1) return note(fmt::format("both load tensor '{}'", facts.id));
+    }
   }
 
   const Plan& plan_;

@@ -50,9 +50,15 @@ struct MemoryCost {
   int64_t unused_bytes = 0;  // of bursts that engines read in the tile memory
 };
 
+// Adds all members.
+void AddAll(const MemoryCost& part, MemoryCost& sum);
+
 struct TileCost {
   std::vector<StepCost> steps;
   std::vector<MemoryCost> memories;  // parallel to Profile::memories
+  // of a slot of two stages: the cycles of its steps, those of the first stage on one tile next to
+  // those of the second on the tile before
+  std::optional<int64_t> side_by_side;
 };
 
 // Finds the cost of any tile of one subgraph. Plan and users must outlive it.
@@ -60,8 +66,9 @@ class TileCosting {
  public:
   TileCosting(const Plan& plan, const std::vector<Users>& users, const Subgraph& subgraph);
 
-  // Returns the cost of the tile without the steps that copy kept rows.
-  TileCost CostOf(const Tile& tile);
+  // Returns the cost of the tile without the steps that copy kept rows; with `late` that of one of
+  // two stages.
+  TileCost CostOf(const Tile& tile, std::optional<bool> late = std::nullopt);
 
   const Held& HeldOf(int tensor) const { return held_.at(tensor); }
 
@@ -73,6 +80,9 @@ class TileCosting {
   };
   Operand At(int tensor) const;
   size_t TileMemory() const { return static_cast<size_t>(plan_.profile.tile_memory); }
+  bool IsLate(int op) const {
+    return subgraph_.second_stage > 0 && op >= subgraph_.interval.first + subgraph_.second_stage;
+  }
   bool IsSplitK(int constant) const { return k_slices_ && k_slices_->constant == constant; }
 
   void AddCrossing(int tensor, const Tile& tile, TileCost& cost) const;
@@ -95,6 +105,7 @@ class TileCosting {
   const Subgraph& subgraph_;
   std::optional<KSlices> k_slices_;
   std::map<int, Held> held_;           // by tensor
+  std::map<int, bool> late_;           // whether the second stage touches the tensor first
   std::map<int, size_t> grows_along_;  // by concatenation that writes a state in place
   BlockGrids grids_;
 };
@@ -107,7 +118,7 @@ class CostCount {
   void Add(const Tile& tile);
 
   // `work` counted the same tiles.
-  Metrics Finish(const Work& work) const;
+  Metrics Finish(const Work& work);
 
  private:
   // Tiles with equal extents.
@@ -115,6 +126,7 @@ class CostCount {
     TileCost cost;
     std::map<int, Box> kept;  // by tensor
     int64_t count = 0;
+    std::array<TileCost, 2> stages = {};  // of two stages
   };
   // Kept rows that are copied, or constants of one home that are loaded once.
   struct Moved {
@@ -129,6 +141,11 @@ class CostCount {
   using Neighbours = std::array<int, 3>;
 
   const Subgraph& Current() const { return plan_.subgraphs[static_cast<size_t>(subgraph_)]; }
+  const TileCost& CostAt(int slot) const {
+    const auto index = static_cast<size_t>(slot);
+    return Current().second_stage > 0 ? slots_[index] : alike_[index].cost;
+  }
+  void PairStages();
   std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
@@ -153,7 +170,8 @@ class CostCount {
   std::vector<Moved> carried_;
   std::map<std::vector<int64_t>, int> numbers_;  // by all extents of a tile
   std::vector<Alike> alike_;
-  std::vector<int> order_;  // of tiles, into alike_
+  std::vector<int> order_;       // of tiles, into alike_
+  std::vector<TileCost> slots_;  // of two stages: different slots; then order_ refers to them
   TileMaxima largest_;
 };
 

@@ -21,6 +21,12 @@
 //                   '-----------' '-----------------'
 //                   first of C_2    first of C_0, for the next tile
 //
+// A second stage runs a tile behind the first, so there is one slot more than tiles. What its
+// operators use moves a slot later, and they may run at any step of their slot:
+//
+//     slot   0      1           2           3         three tiles
+//            C_0.0  C_0.1 C_1.0 C_0.2 C_1.1       C_1.2
+//
 // Constants that are prefetched for later subgraphs arrive at the steps of the last pass, and at E,
 // that name them. If several of these subgraphs use a constant, it arrives once for each.
 namespace tessera::plan::verify {
@@ -32,7 +38,10 @@ using Steps = std::vector<Step>;
 class DoubleBuffered {
  public:
   DoubleBuffered(const SubgraphSteps& subgraph, int64_t tiles, PassVisitor& visitor)
-      : subgraph_(subgraph), tiles_(tiles), visitor_(visitor) {
+      : subgraph_(subgraph),
+        tiles_(tiles),
+        slots_(tiles + (subgraph.here.Current().second_stage > 0 ? 1 : 0)),
+        visitor_(visitor) {
     const StepRange own = subgraph.own;
     Step first = own.begin;
     while (first < own.end && At(first).kind == StepKind::kPrologue) ++first;
@@ -46,7 +55,7 @@ class DoubleBuffered {
   void Run() {
     PlanFirstSlicesOfPass(StepsOf(prologue_), 0, 0);
     for (Step step = prologue_.begin; step < prologue_.end; ++step) RunPrologue(step);
-    for (int64_t tile = 0; tile < tiles_; ++tile) RunPass(tile);
+    for (int64_t slot = 0; slot < slots_; ++slot) RunPass(slot);
     for (Step step = epilogue_.begin; step < epilogue_.end; ++step) RunEpilogue(step);
   }
 
@@ -58,8 +67,8 @@ class DoubleBuffered {
   };
 
   const StepUse& At(Step step) const { return subgraph_.At(step); }
-  const StepRange& PassOf(int64_t tile) const {
-    return passes_[static_cast<size_t>(tile) % passes_.size()];
+  const StepRange& PassOf(int64_t slot) const {
+    return passes_[static_cast<size_t>(slot) % passes_.size()];
   }
   int LastPhase() const { return static_cast<int>((tiles_ - 1) % 2); }
 
@@ -72,7 +81,7 @@ class DoubleBuffered {
   // All passes have the same number of compute steps. A copy step between two passes belongs to the
   // pass of its phase.
   void SplitIntoPasses(StepRange all) {
-    const int64_t passes = tiles_ <= 3 ? tiles_ : 2;
+    const int64_t passes = slots_ <= 3 ? slots_ : 2;
     int64_t operators = 0;
     for (Step step = all.begin; step < all.end; ++step)
       operators += subgraph_.Computes(step) ? 1 : 0;
@@ -92,7 +101,7 @@ class DoubleBuffered {
     for (const int tensor : At(step).transfers) {
       if (subgraph_.IsResident(tensor)) {
         Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
-      } else if (subgraph_.Arrives(tensor)) {
+      } else if (subgraph_.Arrives(tensor) && subgraph_.here.LagOf(tensor) == 0) {
         Plan({Transfer::Kind::kLoad, tensor, -1, {0, 0}, {step}});
       } else if (!subgraph_.here.IsStreamed(FirstOperator(), tensor)) {
         RefuseTransfer(subgraph_, step, tensor, visitor_);
@@ -105,7 +114,7 @@ class DoubleBuffered {
   void RunEpilogue(Step step) {
     visitor_.Enter(step, tiles_ - 1);
     for (const int tensor : At(step).transfers) {
-      if (subgraph_.Leaves(tensor)) {
+      if (subgraph_.Leaves(tensor) && subgraph_.here.LagOf(tensor) + tiles_ == slots_) {
         Plan({Transfer::Kind::kStore, tensor, -1, {tiles_ - 1, LastPhase()}, {step}});
       } else if (!subgraph_.IsPrefetched(tensor)) {
         RefuseTransfer(subgraph_, step, tensor, visitor_);
@@ -115,25 +124,42 @@ class DoubleBuffered {
     EndTransfers(step);
   }
 
-  void RunPass(int64_t tile) {
-    const StepRange pass = PassOf(tile);
-    PlanNeighbours(pass, tile);
-    if (tile + 1 == tiles_) PlanPrefetches(pass);
+  void RunPass(int64_t slot) {
+    const StepRange pass = PassOf(slot);
+    PlanNeighbours(pass, slot);
+    if (slot + 1 == slots_) PlanPrefetches(pass);
     for (Step step = pass.begin; step < pass.end; ++step) {
-      visitor_.Enter(step, tile);
+      const int64_t tile = slot - LagOf(step);
+      visitor_.Enter(step, std::clamp<int64_t>(tile, 0, tiles_ - 1));
+      RunAlongside(pass, slot);
       if (subgraph_.Computes(step)) PlanFirstSlicesAfter(step, pass, tile);
       for (const int tensor : At(step).transfers) {
         if (subgraph_.IsResident(tensor) && !subgraph_.IsPrefetched(tensor))
           Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
       }
       BeginTransfers(step);
-      if (subgraph_.Computes(step)) RunRounds(step, tile);
+      if (subgraph_.Computes(step) && IsTile(tile)) RunRounds(step, tile);
       if (subgraph_.Copies(step)) {
         const int phase = At(step).phase;
         RunCopy(subgraph_, step, pass, {tile, phase},
                 tile + 1 < tiles_ ? std::optional(1 - phase) : std::nullopt, visitor_);
       }
       EndTransfers(step);
+    }
+  }
+
+  bool IsTile(int64_t tile) const { return 0 <= tile && tile < tiles_; }
+
+  // The tiles by which the operator of the step runs behind the first stage.
+  int64_t LagOf(Step step) const {
+    return subgraph_.Computes(step) && subgraph_.here.IsLate(At(step).op) ? 1 : 0;
+  }
+
+  // Lets the operators of the second stage use their operands at every step of the slot.
+  void RunAlongside(StepRange pass, int64_t slot) {
+    for (Step step = pass.begin; step < pass.end; ++step) {
+      if (LagOf(step) > 0 && IsTile(slot - 1))
+        visitor_.MayCompute(At(step).op, {slot - 1, At(step).phase});
     }
   }
 
@@ -159,16 +185,17 @@ class DoubleBuffered {
   }
 
   // Plans the transfers of the neighbouring tiles during the pass.
-  void PlanNeighbours(StepRange pass, int64_t tile) {
+  void PlanNeighbours(StepRange pass, int64_t slot) {
     const auto moves = [&](int tensor) {
       return subgraph_.Arrives(tensor) || subgraph_.Leaves(tensor);
     };
     for (auto& [tensor, span] : Spans(StepsOf(pass), moves)) {
-      const int other = 1 - At(span.front()).phase;
-      if (subgraph_.Arrives(tensor) && tile + 1 < tiles_) {
-        Plan({Transfer::Kind::kLoad, tensor, -1, {tile + 1, other}, std::move(span)});
-      } else if (subgraph_.Leaves(tensor) && tile > 0) {
-        Plan({Transfer::Kind::kStore, tensor, -1, {tile - 1, other}, std::move(span)});
+      const int64_t lag = subgraph_.here.LagOf(tensor);
+      const int other = lag == 0 ? 1 - At(span.front()).phase : At(span.front()).phase;
+      if (subgraph_.Arrives(tensor) && IsTile(slot + 1 - lag)) {
+        Plan({Transfer::Kind::kLoad, tensor, -1, {slot + 1 - lag, other}, std::move(span)});
+      } else if (subgraph_.Leaves(tensor) && IsTile(slot - 1 - lag)) {
+        Plan({Transfer::Kind::kStore, tensor, -1, {slot - 1 - lag, other}, std::move(span)});
       }
     }
   }
@@ -259,6 +286,7 @@ class DoubleBuffered {
 
   const SubgraphSteps& subgraph_;
   int64_t tiles_;
+  int64_t slots_;  // tiles, and one more with two stages
   PassVisitor& visitor_;
   StepRange prologue_;
   StepRange epilogue_;

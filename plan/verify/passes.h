@@ -63,6 +63,9 @@ class PassVisitor {
   virtual int64_t RoundsOf(int op) = 0;
   virtual void Compute(int op, const RunIndex& run, problem::Step step) = 0;
 
+  // The operator, of a second stage, may run at this step too.
+  virtual void MayCompute(int /*op*/, const RunIndex& /*run*/) {}
+
   // Restore: the operator's engine copies rows that the previous tile kept into this tile. Save: it
   // keeps rows for the next tile, whose phase is `next_phase`.
   virtual void Restore(int op, const RunIndex& run, problem::Step step) = 0;

@@ -41,6 +41,8 @@ using problem::Step;
 constexpr int64_t kAlikePasses = 3;
 constexpr int64_t kAlternatingPasses = 4;
 constexpr int64_t kMostTilesInARow = 3;
+// With two stages, tiles meet their neighbours in the slots between the first and the last.
+constexpr int64_t kStagedSlots = 6;
 
 class TraceBuilder {
  public:
@@ -139,28 +141,33 @@ class TraceBuilder {
   // Lays out passes in which transfers overlap compute. Returns the number of tiles that show all
   // behaviours.
   int64_t LayOutDoubleBuffered() {
-    const int64_t tiles = here_->Current().tiles;
+    const bool staged = here_->Current().second_stage > 0;
+    const int64_t slots = here_->Current().tiles + (staged ? 1 : 0);
     LayOutPrologue();
-    const bool loops = tiles > kMostTilesInARow;
-    const bool odd = tiles % 2 == 1;
+    const bool loops = slots > kMostTilesInARow;
+    const bool odd = slots % 2 == 1;
     const Step begin = End();
     Step exit = begin;
-    for (int64_t i = 0; i < (loops ? 2 : tiles); ++i) {
-      const bool is_last = loops ? i == (odd ? 0 : 1) : i + 1 == tiles;
-      LayOutPass(static_cast<int>(i % 2), loops || i > 0, loops || i + 1 < tiles, is_last);
+    for (int64_t i = 0; i < (loops ? 2 : slots); ++i) {
+      const bool is_last = loops ? i == (odd ? 0 : 1) : i + 1 == slots;
+      LayOutPass(static_cast<int>(i % 2), loops || i > 0, loops || i + 1 < slots, is_last);
       if (is_last) exit = End();
     }
     if (loops) trace_.loops.push_back({begin, End(), {exit}});
-    if (const std::set<int> outgoing = All(*here_, Residency::kStored); !outgoing.empty()) {
+    std::set<int> outgoing = All(*here_, Residency::kStored);
+    if (staged) std::erase_if(outgoing, [&](int tensor) { return here_->LagOf(tensor) == 0; });
+    if (!outgoing.empty()) {
       std::set<int> transfers = outgoing;
       transfers.merge(Prefetched());
       AddStep(StepKind::kEpilogue, 0, -1, transfers);
     }
-    return loops ? kAlternatingPasses + (odd ? 1 : 0) : tiles;
+    if (staged) return kStagedSlots + (odd ? 1 : 0) - 1;
+    return loops ? kAlternatingPasses + (odd ? 1 : 0) : slots;
   }
 
   void LayOutPrologue() {
     std::set<int> transfers = All(*here_, Residency::kLoaded);
+    std::erase_if(transfers, [&](int tensor) { return here_->LagOf(tensor) > 0; });
     transfers.merge(ArrivingFor(*here_));
     AddStreams(here_->Current().interval.first, 1, transfers);
     if (!transfers.empty()) AddStep(StepKind::kPrologue, 0, -1, transfers);
@@ -174,8 +181,9 @@ class TraceBuilder {
     const Step begin = End();
     for (int op = interval.first; op <= interval.last; ++op) {
       if (has_before && here_->Restores(op)) AddStep(StepKind::kCopy, phase, op, {});
-      trace_.turns.push_back({op, phase, {End(), End() + 1}});
-      AddStep(StepKind::kCompute, phase, op, {});
+      const int of_tile = here_->IsLate(op) ? 1 - phase : phase;
+      trace_.turns.push_back({op, of_tile, {End(), End() + 1}});
+      AddStep(StepKind::kCompute, of_tile, op, {});
       if (has_after && here_->Saves(op)) AddStep(StepKind::kCopy, phase, op, {});
     }
     std::set<int> always;

@@ -199,6 +199,13 @@ class SubgraphResidency {
   // The rounds in which the operator makes its result: one for each slice of what it streams.
   int64_t RoundsOf(int op) const;
 
+  // Whether the operator is of the second stage. LagOf: the tiles by which a tensor that is loaded
+  // or stored runs behind the first stage: 1 if the second stage makes it, or reads it alone.
+  bool IsLate(int op) const {
+    return Current().second_stage > 0 && op >= Current().interval.first + Current().second_stage;
+  }
+  int64_t LagOf(int tensor) const;
+
   // Whether rows of the tensor stay from tile to tile, with that halo policy.
   bool Caches(int tensor, hw_profiles::HaloStorage halo) const;
 

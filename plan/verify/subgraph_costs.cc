@@ -96,6 +96,8 @@ void CostCount::Add(const Tile& tile) {
       numbers_.try_emplace(std::move(extents), static_cast<int>(alike_.size()));
   if (is_new) {
     alike_.push_back({costing_.CostOf(tile), tile.kept, 0});
+    if (Current().second_stage > 0)
+      alike_.back().stages = {costing_.CostOf(tile, false), costing_.CostOf(tile, true)};
     largest_.Add(tile);
   }
   ++alike_[static_cast<size_t>(number->second)].count;
@@ -139,9 +141,7 @@ int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
 // the first slices of the next tile, and the stores of the previous one.
 int64_t CostCount::TilePortCycles(const Neighbours& tiles) const {
   const auto here = static_cast<size_t>(plan_.profile.tile_memory);
-  const auto cost_of = [&](int tile) -> const TileCost& {
-    return alike_[static_cast<size_t>(tile)].cost;
-  };
+  const auto cost_of = [&](int tile) -> const TileCost& { return CostAt(tile); };
   const MemoryCost& own = cost_of(tiles[1]).memories[here];
   int64_t read = Plus(own.bytes_read, own.unused_bytes);
   int64_t written = own.bytes_written;
@@ -164,24 +164,26 @@ int64_t CostCount::TilePortCycles(const Neighbours& tiles) const {
 
 // The later slices of a step, and the first ones of the next step, possibly that of the next tile.
 int64_t CostCount::SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const {
-  const std::vector<StepCost>& steps = alike_[static_cast<size_t>(tiles[1])].cost.steps;
+  const std::vector<StepCost>& steps = CostAt(tiles[1]).steps;
   const int64_t later = steps[step].slices[memory].later;
   if (step + 1 < steps.size()) return Plus(later, steps[step + 1].slices[memory].first);
   if (tiles[2] < 0) return later;
-  return Plus(later, alike_[static_cast<size_t>(tiles[2])].cost.steps.front().slices[memory].first);
+  return Plus(later, CostAt(tiles[2]).steps.front().slices[memory].first);
 }
 
 // The cycles of a tile in which engines work, copy kept rows, or idle before the next tile.
 int64_t CostCount::WorkCycles(const Neighbours& tiles) const {
-  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  const TileCost& here = CostAt(tiles[1]);
   int64_t cycles = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
+  if (here.side_by_side) return Plus(cycles, *here.side_by_side);
   for (const StepCost& step : here.steps) cycles = Plus(cycles, step.cycles);
   return cycles;
 }
 
 int64_t CostCount::PassOf(const Neighbours& tiles) const {
-  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  const TileCost& here = CostAt(tiles[1]);
   int64_t pass = Plus(CopyCycles(tiles), tiles[2] < 0 ? 0 : IdleBeforeNext(here));
+  if (here.side_by_side) return Plus(pass, *here.side_by_side);
   const std::vector<StepCost>& steps = here.steps;
   for (size_t step = 0; step < steps.size(); ++step) {
     int64_t cycles = steps[step].cycles;
@@ -205,7 +207,7 @@ CostCount::Slot CostCount::SlotOf(int64_t cycles, const std::vector<int64_t>& by
 }
 
 CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
-  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  const TileCost& here = CostAt(tiles[1]);
   int64_t cycles = WorkCycles(tiles);
   std::vector<int64_t> bytes(here.memories.size());
   for (const StepCost& step : here.steps) {
@@ -228,7 +230,7 @@ CostCount::Slot CostCount::SerializedSlot(const Neighbours& tiles) const {
 CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   const bool first = tiles[0] < 0;
   const bool last = tiles[2] < 0;
-  const TileCost& here = alike_[static_cast<size_t>(tiles[1])].cost;
+  const TileCost& here = CostAt(tiles[1]);
   int64_t during = PassOf(tiles);
   int64_t before = 0;
   int64_t after = 0;
@@ -238,10 +240,8 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {
     const MemoryCost& memory = here.memories[i];
-    const MemoryCost next =
-        last ? MemoryCost{} : alike_[static_cast<size_t>(tiles[2])].cost.memories[i];
-    const MemoryCost previous =
-        first ? MemoryCost{} : alike_[static_cast<size_t>(tiles[0])].cost.memories[i];
+    const MemoryCost next = last ? MemoryCost{} : CostAt(tiles[2]).memories[i];
+    const MemoryCost previous = first ? MemoryCost{} : CostAt(tiles[0]).memories[i];
     int64_t in = Plus(next.load, memory.read);
     for (size_t step = 0; step < here.steps.size(); ++step)
       in = Plus(in, SlicesDuring(tiles, step, i));
@@ -310,7 +310,8 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   for (const auto& [part, energy] : metrics.energy_by_part) metrics.energy_pj += energy;
 }
 
-Metrics CostCount::Finish(const Work& work) const {
+Metrics CostCount::Finish(const Work& work) {
+  if (Current().second_stage > 0) PairStages();
   Metrics metrics;
   metrics.clock_hz = plan_.profile.clock_hz;
   metrics.macs = work.macs;

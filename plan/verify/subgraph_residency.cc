@@ -158,6 +158,12 @@ int64_t SubgraphResidency::RoundsOf(int op) const {
   return rounds;
 }
 
+int64_t SubgraphResidency::LagOf(int tensor) const {
+  const graph::Interval touched =
+      TouchedIn((*users_)[static_cast<size_t>(tensor)], Current().interval);
+  return IsLate(touched.first) ? 1 : 0;
+}
+
 bool SubgraphResidency::Caches(int tensor, HaloStorage halo) const {
   const auto cached = cached_.find(tensor);
   return cached != cached_.end() && cached->second == halo;

@@ -22,13 +22,6 @@ using Extents = std::vector<int64_t>;
 
 void Add(int64_t& sum, int64_t part) { sum = Plus(sum, part); }
 
-void AddAll(const MemoryCost& part, MemoryCost& sum) {
-  for (int64_t MemoryCost::*each :
-       {&MemoryCost::read, &MemoryCost::written, &MemoryCost::other_bytes, &MemoryCost::bytes_read,
-        &MemoryCost::bytes_written, &MemoryCost::unused_bytes})
-    Add(sum.*each, part.*each);
-}
-
 // A concatenation whose first operand is a state that stays in place, in the tile memory.
 bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
                        const graph::Operator& op) {
@@ -41,11 +34,21 @@ bool WritesBehindState(const Plan& plan, const std::vector<Users>& users,
 
 }  // namespace
 
+void AddAll(const MemoryCost& part, MemoryCost& sum) {
+  for (int64_t MemoryCost::*each :
+       {&MemoryCost::load, &MemoryCost::store, &MemoryCost::read, &MemoryCost::written,
+        &MemoryCost::load_bytes, &MemoryCost::store_bytes, &MemoryCost::other_bytes,
+        &MemoryCost::bytes_read, &MemoryCost::bytes_written, &MemoryCost::unused_bytes})
+    Add(sum.*each, part.*each);
+}
+
 TileCosting::TileCosting(const Plan& plan, const std::vector<Users>& users,
                          const Subgraph& subgraph)
     : plan_(plan), subgraph_(subgraph), k_slices_(FindKSlices(plan, subgraph)), grids_(plan) {
   for (const int tensor : TensorsOf(plan.network, subgraph.interval))
     held_.emplace(tensor, ResidencyOf(plan, users, subgraph, tensor));
+  for (const auto& [tensor, held] : held_)
+    late_[tensor] = IsLate(TouchedIn(users[static_cast<size_t>(tensor)], subgraph.interval).first);
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
     const graph::Operator& op = plan.network.operators[static_cast<size_t>(i)];
     if (WritesBehindState(plan, users, op)) grows_along_.emplace(i, static_cast<size_t>(op.axis));
@@ -58,11 +61,15 @@ TileCosting::Operand TileCosting::At(int tensor) const {
           hw_profiles::LayoutOf(plan_.profile, held.role)};
 }
 
-TileCost TileCosting::CostOf(const Tile& tile) {
+TileCost TileCosting::CostOf(const Tile& tile, std::optional<bool> late) {
   TileCost cost;
   cost.memories.resize(plan_.profile.memories.size());
-  for (const auto& [tensor, need] : tile.needs) AddCrossing(tensor, tile, cost);
-  for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) AddStep(i, tile, cost);
+  for (const auto& [tensor, need] : tile.needs) {
+    if (!late || late_.at(tensor) == *late) AddCrossing(tensor, tile, cost);
+  }
+  for (int i = subgraph_.interval.first; i <= subgraph_.interval.last; ++i) {
+    if (!late || IsLate(i) == *late) AddStep(i, tile, cost);
+  }
   return cost;
 }
 
@@ -242,8 +249,10 @@ void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector
   Add(here.bytes_written, bytes);
 }
 
-// The operators before it that still run on its engine hide the start of the last operator.
+// The operators before it that still run on its engine hide the start of the last operator; with
+// two stages none does, because those of the other stage come between them.
 int64_t TileCosting::StartBehindOthers(const TileCost& cost, int64_t start) const {
+  if (subgraph_.second_stage > 0) return start;
   const hw_profiles::Engine* engine = cost.steps.back().engine;
   int64_t under_way = engine == nullptr ? 0 : engine->outstanding - 1;
   for (auto before = cost.steps.rbegin() + 1; before != cost.steps.rend() && under_way-- > 0;

@@ -56,7 +56,7 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.serialized ? ', serialized' : ''}${subgraph.prefetch ? `, prefetched ${subgraph.prefetch[0]} ahead` : ''}`;
+  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.serialized ? ', serialized' : ''}${subgraph.second_stage === undefined ? '' : `, two stages, the second from ${plan.operators[subgraph.second_stage].id}`}${subgraph.prefetch ? `, prefetched ${subgraph.prefetch[0]} ahead` : ''}`;
 }
 
 function stepText(step) {

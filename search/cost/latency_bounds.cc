@@ -262,4 +262,23 @@ int64_t LatencyWithLateConstants(const Graph& graph, const Profile& profile,
   return LateConstants(graph, profile, usages, coverage, passes).Find();
 }
 
+std::vector<std::vector<int64_t>> PassesInTurn(const Graph& graph, const Profile& profile,
+                                               graph::Interval interval,
+                                               std::span<const int64_t> passes) {
+  const int64_t engines = hw_profiles::EnginesAtOnce(profile);
+  std::vector<std::vector<int64_t>> lists = {{passes.begin(), passes.end()}};
+  if (engines == 1) return lists;
+  for (int64_t& pass : lists.front()) pass /= engines;
+  for (const hw_profiles::Engine& engine : profile.engines) {
+    std::vector<int64_t>& own = lists.emplace_back(passes.size(), 0);
+    for (size_t i = 0; i < passes.size(); ++i) {
+      const graph::Operator& op = graph.operators[static_cast<size_t>(interval.first) + i];
+      const std::vector<const hw_profiles::Engine*> able =
+          encoder::program::EnginesFor(graph, profile, op);
+      if (able.size() == 1 && able.front() == &engine) own[i] = passes[i];
+    }
+  }
+  return lists;
+}
+
 }  // namespace tessera::search::cost

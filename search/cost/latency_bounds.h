@@ -37,6 +37,14 @@ SubgraphBounds::Weights FindWeights(const graph::Graph& graph, const hw_profiles
 int64_t EnginePass(const hw_profiles::Profile& profile, std::span<const CertainWork> operators,
                    const SubgraphBounds::Weights& weights);
 
+// Returns lists of passes, parallel to the operators, of which each takes place in turn: all
+// passes, or if engines may work at the same time, those that only one engine may run, for each
+// engine, and an equal share of all.
+std::vector<std::vector<int64_t>> PassesInTurn(const graph::Graph& graph,
+                                               const hw_profiles::Profile& profile,
+                                               graph::Interval interval,
+                                               std::span<const int64_t> passes);
+
 // Returns a lower bound of the latency of an interval: the sum of the passes, or more if the tile
 // memory cannot hold the constants before they are used (latency_bounds.cc). `passes` contains a
 // lower bound of the engine cycles of each operator of the interval. Cost: if constants do not fit,

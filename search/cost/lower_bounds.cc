@@ -311,8 +311,12 @@ void Bound::AddLatency(std::span<const SubgraphBounds::Weights> weights) {
   for (const int64_t pass : passes) base::Accumulate(in_turn, pass);
   metrics_.latency_cycles = in_turn;
   if (scope_ == Scope::kAnyCut) {
-    metrics_.latency_cycles =
-        LatencyWithLateConstants(graph_, profile_, usages_, coverage_, passes);
+    metrics_.latency_cycles = 0;
+    for (const std::vector<int64_t>& each : PassesInTurn(graph_, profile_, interval_, passes)) {
+      metrics_.latency_cycles =
+          std::max(metrics_.latency_cycles,
+                   LatencyWithLateConstants(graph_, profile_, usages_, coverage_, each));
+    }
   }
   for (size_t memory = 0; memory < ports_.size(); ++memory) {
     const hw_profiles::Port& port = profile_.memories[memory].port;

@@ -24,7 +24,8 @@ encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vec
           .halo = subgraph.halo,
           .kept = kept,
           .k_extent = subgraph.k_extent,
-          .serialized = subgraph.serialized};
+          .serialized = subgraph.serialized,
+          .second_stage = subgraph.second_stage};
 }
 
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,

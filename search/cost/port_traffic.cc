@@ -106,9 +106,31 @@ void TileCosts::TouchBlocks(const Operand& operand, ExtentsView needed, const Bl
   base::Accumulate(traffic.direct_cycles[memory].read, beyond(stream(block), stream(needed)));
 }
 
+std::vector<Touched> BytesTouched(const Profile& profile,
+                                  const graph::tiling::TiledSubgraph& tiling,
+                                  std::span<const TileCost> classes,
+                                  std::span<const ConstantFlow> constants) {
+  const auto here = static_cast<size_t>(profile.tile_memory);
+  std::vector<Touched> touched(profile.memories.size());
+  for (const ConstantFlow& flow : constants) {
+    const int64_t bytes = flow.BytesMoved(tiling.tiles);
+    base::Accumulate(touched[static_cast<size_t>(flow.home)].read, bytes);
+    base::Accumulate(touched[here].written, bytes);
+  }
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const int64_t count = tiling.classes[i].count;
+    for (size_t memory = 0; memory < touched.size(); ++memory) {
+      const Touched& of_tile = classes[i].touched[memory];
+      base::Accumulate(touched[memory].read, base::SaturatingMul(count, of_tile.read));
+      base::Accumulate(touched[memory].written, base::SaturatingMul(count, of_tile.written));
+    }
+  }
+  return touched;
+}
+
 std::string LongestPath(const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
                         std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
-                        const Prefetches& prefetches, int64_t tile_port) {
+                        const Prefetches& prefetches, int64_t tile_port, int64_t side_by_side) {
   int64_t longest = 0;
   std::vector<int64_t> ports(profile.memories.size());
   ports[static_cast<size_t>(profile.tile_memory)] = tile_port;
@@ -133,6 +155,7 @@ std::string LongestPath(const Profile& profile, const graph::tiling::TiledSubgra
     base::Accumulate(ports[static_cast<size_t>(flow.home)], flow.CyclesMoved(tiling.tiles));
   for (const Prefetches::Part& part : prefetches.carried)
     base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
+  if (side_by_side > 0) longest = side_by_side;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {
     if (ports[memory] <= longest) continue;

@@ -10,6 +10,7 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/stage_slots.h"
 
 // A subgraph is a sequence of slots, one for each tile. With `dma: serialized` nothing overlaps:
 //
@@ -68,7 +69,9 @@ class SlotSums {
         stop_(stop),
         double_buffered_(encoder::program::DmaOf(profile, policy) == DmaSteps::kDoubleBuffered),
         streams_(policy.weights == WeightPolicy::kStreamed),
-        constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)) {}
+        constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)),
+        slots_(costs.stages.costs.empty() ? classes_ : costs.stages.costs),
+        slot_class_of_(costs.stages.costs.empty() ? tiling.class_of : costs.stages.class_of) {}
 
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
@@ -77,16 +80,17 @@ class SlotSums {
     AddBytes(detail, metrics);
     AddMacsAndEnergy(detail, metrics);
     const bool waits = times.apart > metrics.latency_cycles / 2;
-    metrics.bound_by =
-        waits ? "exposed transfers"
-              : LongestPath(profile_, tiling_, classes_, constants_, prefetches_, times.tile_port);
+    metrics.bound_by = waits ? "exposed transfers"
+                             : LongestPath(profile_, tiling_, classes_, constants_, prefetches_,
+                                           times.tile_port, times.side_by_side);
     return metrics;
   }
 
  private:
   struct SlotTimes {
-    int64_t apart = 0;      // cycles of transfers that overlap with no step
-    int64_t tile_port = 0;  // cycles of the tile memory's port
+    int64_t apart = 0;         // cycles of transfers that overlap with no step
+    int64_t tile_port = 0;     // cycles of the tile memory's port
+    int64_t side_by_side = 0;  // cycles of the steps of two stages
   };
 
   struct Slot : SlotTimes {
@@ -98,9 +102,11 @@ class SlotSums {
   // The classes of a tile and of both neighbours, -1 if there is none. They determine its slot.
   using Neighbours = std::array<int, 3>;
 
+  // With two stages, a "tile" is a slot: the first stage on it, the second on the one before.
   const TileCost& TileAt(size_t tile) const {
-    return classes_[static_cast<size_t>(tiling_.class_of[tile])];
+    return slots_[static_cast<size_t>(slot_class_of_[tile])];
   }
+  bool IsLast(size_t tile) const { return tile + 1 == slot_class_of_.size(); }
 
   // The flow of the constants whose home is this memory; nullptr if there are none.
   const ConstantFlow* FlowFrom(size_t memory) const {
@@ -124,18 +130,15 @@ class SlotSums {
 
   // The cycles of all slices of the tile but the first, and of the first of the next tile.
   int64_t SlicesDuring(size_t tile, size_t memory) const {
-    const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
-    const int64_t next = last ? 0 : SlicesOf(tile + 1, memory).first_cycles;
+    const int64_t next = IsLast(tile) ? 0 : SlicesOf(tile + 1, memory).first_cycles;
     return base::SaturatingAdd(SlicesOf(tile, memory).later_cycles, next);
   }
 
-  int64_t IdleAfter(size_t tile) const {
-    const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
-    return last ? 0 : TileAt(tile).IdleCycles();
-  }
+  int64_t IdleAfter(size_t tile) const { return IsLast(tile) ? 0 : TileAt(tile).IdleCycles(); }
 
   int64_t BusyIn(size_t tile) const {
     int64_t busy = base::SaturatingAdd(TileAt(tile).copies, IdleAfter(tile));
+    if (const auto& cycles = TileAt(tile).side_by_side) return base::SaturatingAdd(busy, *cycles);
     for (const int64_t cycles : TileAt(tile).engine) base::Accumulate(busy, cycles);
     return busy;
   }
@@ -151,7 +154,6 @@ class SlotSums {
   SlotTimes AddTime(plan::Metrics& metrics) const;
   void AddBytes(Detail detail, plan::Metrics& metrics) const;
   void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
-  std::vector<Touched> BytesTouched() const;
 
   const graph::Graph& graph_;
   const Profile& profile_;
@@ -164,14 +166,17 @@ class SlotSums {
   bool double_buffered_;
   bool streams_;                         // some constants may come in slices
   std::vector<ConstantFlow> constants_;  // parallel to TileCosts::ConstantHomes if they are moved
+  const std::vector<TileCost>& slots_;   // in time: the classes, or the slots of two stages
+  const std::vector<int>& slot_class_of_;
 };
 
 // The engine's steps, each with the slices that must arrive during it. After the last tile there is
 // no next first slice.
 int64_t SlotSums::PassOf(size_t index) const {
   const TileCost& tile = TileAt(index);
-  const bool last = static_cast<int64_t>(index) + 1 == tiling_.tiles;
+  const bool last = IsLast(index);
   int64_t pass = base::SaturatingAdd(tile.copies, IdleAfter(index));
+  if (tile.side_by_side) return base::SaturatingAdd(pass, *tile.side_by_side);
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
     for (size_t home = 0; home < constants_.size() && streams_; ++home) {
@@ -214,7 +219,7 @@ SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
 SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
   const bool first = tile == 0;
-  const bool last = static_cast<int64_t>(tile) + 1 == tiling_.tiles;
+  const bool last = IsLast(tile);
   const TileCost* previous = first ? nullptr : &TileAt(tile - 1);
   const TileCost* next = last ? nullptr : &TileAt(tile + 1);
   const Flow nothing;
@@ -269,7 +274,7 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
 // Returns the sums of all slots.
 SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
   SlotTimes times;
-  const std::vector<int>& class_of = tiling_.class_of;
+  const std::vector<int>& class_of = slot_class_of_;
   Neighbours seen = {};
   Slot slot;
   const size_t between = BetweenPolls(tiling_);
@@ -284,6 +289,7 @@ SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
     base::Accumulate(metrics.exposed_cycles, slot.cycles - slot.busy);
     base::Accumulate(times.apart, slot.apart);
     base::Accumulate(times.tile_port, slot.tile_port);
+    base::Accumulate(times.side_by_side, TileAt(tile).side_by_side.value_or(0));
     if (as_before || slot.cycles == 0) continue;
     int64_t total = 0;
     for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);
@@ -337,26 +343,8 @@ void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
     metrics.recomputed_macs += std::max<int64_t>(0, macs - whole_macs_[op]);
     mac_pj += MacEnergy(graph_, profile_, graph_.operators[op], macs - measured_macs[step]);
   }
-  FillEnergy(profile_, mac_pj, BytesTouched(), detail, metrics);
-}
-
-std::vector<Touched> SlotSums::BytesTouched() const {
-  const auto here = static_cast<size_t>(profile_.tile_memory);
-  std::vector<Touched> touched(profile_.memories.size());
-  for (const ConstantFlow& flow : constants_) {
-    const int64_t bytes = flow.BytesMoved(tiling_.tiles);
-    base::Accumulate(touched[static_cast<size_t>(flow.home)].read, bytes);
-    base::Accumulate(touched[here].written, bytes);
-  }
-  for (size_t i = 0; i < classes_.size(); ++i) {
-    const int64_t count = tiling_.classes[i].count;
-    for (size_t memory = 0; memory < touched.size(); ++memory) {
-      const Touched& of_tile = classes_[i].touched[memory];
-      AddTimes(touched[memory].read, count, of_tile.read);
-      AddTimes(touched[memory].written, count, of_tile.written);
-    }
-  }
-  return touched;
+  FillEnergy(profile_, mac_pj, BytesTouched(profile_, tiling_, classes_, constants_), detail,
+             metrics);
 }
 
 }  // namespace
@@ -369,13 +357,16 @@ Simulator::Simulator(const graph::Graph& graph, const Profile& profile)
 ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
                               const encoder::program::Policy& policy,
                               const base::Stop* stop) const {
-  ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy), .tiles = {}};
+  ClassCosts costs{.subgraph = TileCosts(*graph_, *profile_, usages_, tiling, policy),
+                   .tiles = {},
+                   .stages = {}};
   costs.tiles.reserve(tiling.classes.size());
   const size_t between = BetweenPolls(tiling);
   for (const graph::tiling::TileClass& tile : tiling.classes) {
     if (stop != nullptr && costs.tiles.size() % between == between - 1 && stop->Requested()) break;
     costs.tiles.push_back(costs.subgraph.CostOf(tile, blocks_));
   }
+  if (policy.second_stage > 0) costs.stages = FindStageSlots(costs.subgraph, tiling, blocks_);
   return costs;
 }
 

@@ -13,6 +13,7 @@
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/output_blocks.h"
+#include "tessera/search/cost/stage_slots.h"
 #include "tessera/search/cost/tile_cost.h"
 
 // The costs of subgraphs that run as docs/program.md defines.
@@ -22,6 +23,7 @@ namespace tessera::search::cost {
 struct ClassCosts {
   TileCosts subgraph;
   std::vector<TileCost> tiles;  // parallel to TiledSubgraph::classes
+  StageSlots stages;            // empty if there is one stage
 };
 
 // Computes the cost of a subgraph tile by tile: an event timeline of the engine and the DMA links,

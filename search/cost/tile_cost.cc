@@ -40,6 +40,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
+      second_stage_(policy.second_stage),
       constant_transfer_(TransferOfConstants(profile, policy.weights)),
       constant_homes_(HomesOfConstants(graph, profile, interval_)) {
   if (policy.weights == hw_profiles::WeightPolicy::kSplitK)
@@ -78,22 +79,31 @@ void TileCosts::FindCopied(const graph::tiling::TiledSubgraph& tiling) {
 TileCosts::Operand TileCosts::OperandOf(int tensor, const graph::Usage& usage, size_t index,
                                         const std::vector<int>& kept) const {
   const auto inside = [this](int op) { return interval_.first <= op && op <= interval_.last; };
+  const auto reader = std::find_if(usage.consumers.begin(), usage.consumers.end(), inside);
+  const int first = inside(usage.producer)            ? usage.producer
+                    : reader != usage.consumers.end() ? *reader
+                                                      : interval_.first;
   return {.index = index,
           .id = tensor,
           .tensor = &graph_->tensors[static_cast<size_t>(tensor)],
           .route = RouteOf(*graph_, *profile_, usage, tensor, interval_, kept),
           .made_inside = inside(usage.producer),
-          .read_inside = std::any_of(usage.consumers.begin(), usage.consumers.end(), inside)};
+          .read_inside = reader != usage.consumers.end(),
+          .late = IsLate(first - interval_.first)};
 }
 
-TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const {
+TileCost TileCosts::CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks,
+                           std::optional<bool> late) const {
   TileCost cost;
   cost.flows.resize(profile_->memories.size());
   cost.touched.resize(profile_->memories.size());
-  AddTransfers(tile, cost);
+  AddTransfers(tile, late, cost);
   if (cut_) AddSplitK(tile, cost);
   StepTraffic traffic;
-  for (size_t step = 0; step < steps_.size(); ++step) AddStep(tile, step, blocks, traffic, cost);
+  for (size_t step = 0; step < steps_.size(); ++step) {
+    if (!late || IsLate(static_cast<int>(step)) == *late)
+      AddStep(tile, step, blocks, traffic, cost);
+  }
   AddCopies(tile, cost);
   return cost;
 }
@@ -138,8 +148,10 @@ TileCosts::Step TileCosts::StepOf(int index, const std::vector<graph::Usage>& us
 // A tensor that is read crosses as far as the tile needs it; if it is loaded, without the rows kept
 // from earlier tiles. A tensor that is made crosses as far as the tile's share extends. A state can
 // do both, as can a result that engines write and read in its home.
-void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const {
+void TileCosts::AddTransfers(const graph::tiling::TileClass& tile, std::optional<bool> late,
+                             TileCost& cost) const {
   for (const Operand& operand : operands_) {
+    if (late && operand.late != *late) continue;
     if (operand.route.transfer != TransferKind::kMoved &&
         operand.route.transfer != TransferKind::kDirect)
       continue;
@@ -202,8 +214,10 @@ void TileCosts::AddCrossing(const Operand& operand, ExtentsView extents, Directi
 }
 
 // Returns the part of the start that nothing hides. An engine that processes several operators
-// concurrently starts one while it still works on earlier ones.
-int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) {
+// concurrently starts one while it still works on earlier ones; with two stages it does not,
+// because operators of the other stage come between them.
+int64_t TileCosts::ExposedStart(const Compute& compute, const TileCost& cost) const {
+  if (HasTwoStages()) return compute.start;
   int64_t hidden = 0;
   const size_t steps = cost.engine.size();
   for (size_t back = 1; back <= steps && compute.engine != nullptr; ++back) {

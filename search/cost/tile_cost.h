@@ -59,6 +59,9 @@ struct TileCost {
   SplitKCost split_k;  // if the subgraph uses split-k
   // Steps whose energy was measured, and that energy in pJ.
   std::vector<std::pair<size_t, double>> measured_pj;
+  // Of a slot of two stages: when each step begins, parallel to `engine`, and when all are done.
+  std::vector<int64_t> begins;
+  std::optional<int64_t> side_by_side;
 
   // Returns the cycles before the next tile in which the engines that run the operators idle, all
   // at the same time.
@@ -114,13 +117,20 @@ int64_t TilePortCycles(const hw_profiles::Profile& profile, const TileCost* prev
                        const TileCost& here, const TileCost* next,
                        std::span<const ConstantFlow> constants);
 
+// Returns the bytes that all tiles of a subgraph and its moved constants touch in each memory.
+// `classes` are parallel to the tiling's.
+std::vector<Touched> BytesTouched(const hw_profiles::Profile& profile,
+                                  const graph::tiling::TiledSubgraph& tiling,
+                                  std::span<const TileCost> classes,
+                                  std::span<const ConstantFlow> constants);
+
 // Returns the name of what works longest in a subgraph: "compute", which wins a tie, or the path of
-// a memory. `classes` are parallel to the tiling's; the tile memory's port takes `tile_port` cycles
-// in all slots.
+// a memory. `classes` are parallel to the tiling's; in all slots, the tile memory's port takes
+// `tile_port` cycles, and the steps of two stages `side_by_side`, if there are two.
 std::string LongestPath(const hw_profiles::Profile& profile,
                         const graph::tiling::TiledSubgraph& tiling,
                         std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
-                        const Prefetches& prefetches, int64_t tile_port);
+                        const Prefetches& prefetches, int64_t tile_port, int64_t side_by_side);
 
 // The costs of the tiles of one subgraph. Contains all data that does not depend on the tile.
 class TileCosts {
@@ -129,14 +139,19 @@ class TileCosts {
             const std::vector<graph::Usage>& usages, const graph::tiling::TiledSubgraph& tiling,
             const encoder::program::Policy& policy);
 
-  // Returns the cost of one tile. `blocks` finds its output blocks.
-  TileCost CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks) const;
+  // Returns the cost of one tile; with `late`, of its first or second stage. `blocks` finds its
+  // output blocks.
+  TileCost CostOf(const graph::tiling::TileClass& tile, BlockChoices& blocks,
+                  std::optional<bool> late = std::nullopt) const;
 
   // KeepByCopying switches from rolling buffers to copied rows. AddCopies adds the cost of the
   // copies to a tile.
   void KeepByCopying(const graph::tiling::TiledSubgraph& tiling);
   void AddCopies(const graph::tiling::TileClass& tile, TileCost& cost) const;
 
+  bool HasTwoStages() const { return second_stage_ > 0; }
+  // Whether an operator, counted from the first, is of the second stage.
+  bool IsLate(int step) const { return second_stage_ > 0 && step >= second_stage_; }
   bool IsSplitK() const { return cut_.has_value(); }
   bool TakesSplitK(int tensor) const { return cut_ && cut_->Takes(tensor); }
 
@@ -163,6 +178,7 @@ class TileCosts {
     Route route;
     bool made_inside = false;
     bool read_inside = false;
+    bool late = false;  // the second stage touches it first
   };
 
   // An operator, with its operands as indices into `operands_`.
@@ -194,12 +210,13 @@ class TileCosts {
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index,
                     const std::vector<int>& kept) const;
   Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
-  void AddTransfers(const graph::tiling::TileClass& tile, TileCost& cost) const;
+  void AddTransfers(const graph::tiling::TileClass& tile, std::optional<bool> late,
+                    TileCost& cost) const;
   void AddCrossing(const Operand& operand, graph::tiling::ExtentsView extents, Direction direction,
                    TileCost& cost) const;
   void AddSplitK(const graph::tiling::TileClass& tile, TileCost& cost) const;
   bool IsSliced(const Operand& operand) const;
-  static int64_t ExposedStart(const Compute& compute, const TileCost& cost);
+  int64_t ExposedStart(const Compute& compute, const TileCost& cost) const;
   void AddStep(const graph::tiling::TileClass& tile, size_t step, BlockChoices& blocks,
                StepTraffic& traffic, TileCost& cost) const;
   graph::tiling::ExtentsView MovedOf(const graph::tiling::TileClass& tile, size_t step,
@@ -220,6 +237,7 @@ class TileCosts {
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
+  int second_stage_;  // Policy::second_stage
   std::optional<encoder::program::KCut> cut_;
   TransferKind constant_transfer_;
   std::vector<int> constant_homes_;

@@ -35,11 +35,6 @@ namespace {
 
 using hw_profiles::DmaSteps;
 
-struct TileWork {
-  TileCost cost;
-  std::vector<TensorTransfer> transfers;
-};
-
 class Layout {
  public:
   Layout(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -53,12 +48,18 @@ class Layout {
         tracks_(profile),
         prefetches_(prefetches),
         double_buffered_(encoder::program::DmaOf(profile, policy) == DmaSteps::kDoubleBuffered),
+        class_of_(tiling.class_of),
         constants_(costs_.ConstantFlowsOf(policy.weights, prefetches.own)),
         slices_(constants_.size()) {
     BlockChoices blocks;
     for (const graph::tiling::TileClass& tile : tiling.classes)
       work_.push_back({costs_.CostOf(tile, blocks),
                        TransfersOf(graph, profile, usages_, tiling, tile, policy.kept, costs_)});
+    if (costs_.HasTwoStages()) {
+      StagedWork staged = PairStages(costs_, tiling, work_, blocks);
+      work_ = std::move(staged.slots);
+      class_of_ = std::move(staged.class_of);
+    }
     const bool streams = policy.weights == hw_profiles::WeightPolicy::kStreamed;
     for (size_t i = 0; streams && i < constants_.size(); ++i) {
       for (int op = tiling.interval.first; op <= tiling.interval.last; ++op)
@@ -70,9 +71,10 @@ class Layout {
 
  private:
   const TileWork* WorkOf(int64_t tile) const {
-    if (tile < 0 || tile >= tiling_.tiles) return nullptr;
-    return &work_[static_cast<size_t>(tiling_.class_of[static_cast<size_t>(tile)])];
+    if (tile < 0 || tile >= Slots()) return nullptr;
+    return &work_[static_cast<size_t>(class_of_[static_cast<size_t>(tile)])];
   }
+  int64_t Slots() const { return static_cast<int64_t>(class_of_.size()); }
   int TrackFrom(int memory) const { return tracks_.OfMemory(memory, Direction::kRead); }
 
   SliceFlow SlicesOf(int op, size_t home) const;
@@ -84,7 +86,6 @@ class Layout {
   Slot DoubleBuffered(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static void AddIdle(const TileWork& here, const TileWork* next, Slot& slot);
-  static Activity AsActivity(const TensorTransfer& transfer, int64_t tile);
   void Prefetch(Slot& last, Slot& epilogue) const;
   void Append(const Slot& slot, int64_t tile, bool shown);
 
@@ -96,7 +97,9 @@ class Layout {
   const Tracks tracks_;
   const Prefetches prefetches_;
   const bool double_buffered_;
-  std::vector<TileWork> work_;                 // parallel to TiledSubgraph::classes
+  // parallel to TiledSubgraph::classes; of two stages, to StageSlots::costs
+  std::vector<TileWork> work_;
+  std::vector<int> class_of_;                  // tiles, or slots of two stages, into `work_`
   const std::vector<ConstantFlow> constants_;  // empty if they are not moved
   // parallel to them, then to the operators of the interval; empty unless constants are streamed
   std::vector<std::vector<SliceFlow>> slices_;
@@ -138,15 +141,6 @@ void Layout::ForEachSlices(const TileWork& work, size_t step, Visit visit) const
     visit(tracks_.OfMemory(static_cast<int>(memory), Direction::kRead),
           work.cost.split_k.memories[memory]);
   }
-}
-
-Activity Layout::AsActivity(const TensorTransfer& transfer, int64_t tile) {
-  const bool in = transfer.direction == Direction::kRead;
-  return {.kind = in ? ActivityKind::kLoad : ActivityKind::kStore,
-          .tile = tile,
-          .op = transfer.op,
-          .tensor = transfer.tensor,
-          .bytes = transfer.bytes};
 }
 
 // The constants that are loaded once and, if transfers overlap compute, the first tile and the
@@ -195,7 +189,7 @@ Slot Layout::Epilogue() const {
   for (int memory = 0; memory < static_cast<int>(profile_.memories.size()); ++memory) {
     if (memory == profile_.tile_memory) continue;
     Filling filling(slot, tracks_.OfMemory(memory, Direction::kWrite));
-    for (const TensorTransfer& transfer : WorkOf(tiling_.tiles - 1)->transfers) {
+    for (const TensorTransfer& transfer : WorkOf(Slots() - 1)->transfers) {
       if (transfer.memory == memory && transfer.direction == Direction::kWrite)
         filling.Add(AsActivity(transfer, 0), transfer.cycles);
     }
@@ -245,6 +239,7 @@ void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
 
 // Adds the engine's steps, the slices that must arrive during each, and copies of kept rows.
 void Layout::AddPass(const TileWork& here, const TileWork* next, Slot& slot) const {
+  if (here.cost.side_by_side) return AddStages(here, costs_, tiling_.interval, tracks_, slot);
   const size_t steps = here.cost.engine.size();
   for (size_t step = 0; step < steps; ++step) {
     const int op = tiling_.interval.first + static_cast<int>(step);
@@ -350,7 +345,7 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   timeline_ = {};
   timeline_.tracks = tracks_.All();
   timeline_.busy.resize(timeline_.tracks.size());
-  const int64_t tiles = tiling_.tiles;
+  const int64_t tiles = Slots();
   const int64_t tail = tiles <= most_tiles ? 0 : std::max<int64_t>(1, most_tiles / 3);
   const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
   std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;

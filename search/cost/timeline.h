@@ -81,6 +81,7 @@ struct TensorTransfer {
   int memory = 0;
   int64_t cycles = 0;
   int64_t bytes = 0;
+  int64_t behind = 0;  // tiles by which its stage is behind the slot's
 };
 
 // Returns the transfers of one tile, except those of constants and of operands that split-k cuts.
@@ -90,6 +91,28 @@ std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph,
                                         const graph::tiling::TiledSubgraph& tiling,
                                         const graph::tiling::TileClass& tile,
                                         const std::vector<int>& kept, const TileCosts& costs);
+
+// Returns the transfer as an activity of the slot that computes `tile`.
+Activity AsActivity(const TensorTransfer& transfer, int64_t tile);
+
+// The work of one tile, or of one slot of two stages.
+struct TileWork {
+  TileCost cost;
+  std::vector<TensorTransfer> transfers;
+  bool lacks_first = false;  // of two stages, the first has no tile
+};
+
+// The work of the slots of two stages. `tiles`: of each tile class, in one stage.
+struct StagedWork {
+  std::vector<TileWork> slots;
+  std::vector<int> class_of;  // slots in time, into `slots`
+};
+StagedWork PairStages(const TileCosts& costs, const graph::tiling::TiledSubgraph& tiling,
+                      const std::vector<TileWork>& tiles, BlockChoices& blocks);
+
+// Adds the steps of both stages to the slot, side by side.
+void AddStages(const TileWork& here, const TileCosts& costs, graph::Interval interval,
+               const Tracks& tracks, Slot& slot);
 
 // Returns the timeline of one subgraph, from cycle 0. If there are more than `most_tiles` tiles (at
 // least 2), it contains the first and the last ones and omits the rest. The arguments are those of

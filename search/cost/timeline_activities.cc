@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
+#include "tessera/search/cost/stage_slots.h"
 #include "tessera/search/cost/timeline.h"
 
 namespace tessera::search::cost {
@@ -87,6 +89,53 @@ std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph, const Profile
     if (transfer.cycles > 0) transfers.push_back(transfer);
   }
   return transfers;
+}
+
+Activity AsActivity(const TensorTransfer& transfer, int64_t tile) {
+  const bool in = transfer.direction == Direction::kRead;
+  return {.kind = in ? ActivityKind::kLoad : ActivityKind::kStore,
+          .tile = tile - transfer.behind,
+          .op = transfer.op,
+          .tensor = transfer.tensor,
+          .bytes = transfer.bytes};
+}
+
+StagedWork PairStages(const TileCosts& costs, const graph::tiling::TiledSubgraph& tiling,
+                      const std::vector<TileWork>& tiles, BlockChoices& blocks) {
+  StageSlots slots = FindStageSlots(costs, tiling, blocks);
+  StagedWork staged{.slots = {}, .class_of = std::move(slots.class_of)};
+  for (size_t i = 0; i < slots.costs.size(); ++i) {
+    TileWork& slot = staged.slots.emplace_back();
+    slot.cost = std::move(slots.costs[i]);
+    slot.lacks_first = slots.tiles_of[i][0] < 0;
+    for (const int stage : {0, 1}) {
+      const int tile = slots.tiles_of[i][static_cast<size_t>(stage)];
+      if (tile < 0) continue;
+      for (TensorTransfer transfer : tiles[static_cast<size_t>(tile)].transfers) {
+        if (costs.IsLate(transfer.op - tiling.interval.first) != (stage == 1)) continue;
+        transfer.behind = stage;
+        slot.transfers.push_back(transfer);
+      }
+    }
+  }
+  return staged;
+}
+
+// The steps of the first stage come first in the cost, unless the slot has none.
+void AddStages(const TileWork& here, const TileCosts& costs, graph::Interval interval,
+               const Tracks& tracks, Slot& slot) {
+  const auto steps = static_cast<int>(here.cost.engine.size());
+  const int skipped = here.lacks_first ? static_cast<int>(costs.Operators()) - steps : 0;
+  for (int step = 0; step < steps; ++step) {
+    const auto index = static_cast<size_t>(step);
+    if (here.cost.engine[index] == 0) continue;
+    slot.activities.push_back({.begin = here.cost.begins[index],
+                               .end = here.cost.begins[index] + here.cost.engine[index],
+                               .track = tracks.OfEngine(here.cost.runs_on[index]),
+                               .tile = costs.IsLate(skipped + step) ? -1 : 0,
+                               .op = interval.first + skipped + step});
+  }
+  slot.cycles = *here.cost.side_by_side;
 }
 
 }  // namespace tessera::search::cost

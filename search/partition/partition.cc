@@ -170,13 +170,15 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   return false;
 }
 
-// Weakens a refusal that other engines might avoid: modes of banks name engines, and limits depend
-// on the cycles and energy of engines, unless a bound that holds for all of them exceeds the limit.
+// Weakens a refusal that other engines, or two stages, might avoid: modes of banks name engines,
+// and limits depend on the cycles and energy of engines, unless a bound that holds for all such
+// plans exceeds the limit.
 void ClaimForOtherEngines(const graph::Graph& network, const hw_profiles::Profile& profile,
                           const answer::PartitionOptions& options,
                           answer::PartitionResult& result) {
   if (result.plan || result.status != problem::Status::kInfeasible ||
-      !encoder::program::HasChoiceOfEngines(network, profile))
+      (!encoder::program::HasChoiceOfEngines(network, profile) &&
+       hw_profiles::EnginesAtOnce(profile) == 1))
     return;
   const hw_profiles::Memory& memory = profile.memories[static_cast<size_t>(profile.tile_memory)];
   if (memory.modes.empty()) {
@@ -192,7 +194,7 @@ void ClaimForOtherEngines(const graph::Graph& network, const hw_profiles::Profil
   }
   result.status = problem::Status::kUnknown;
   result.refutation.reset();
-  result.reason += "; other engines, which some operators could run on, were not looked at";
+  result.reason += "; other engines and two stages were not looked at";
 }
 
 // If the network has no plan, searches for one of the rewritten network, unless constraints refer

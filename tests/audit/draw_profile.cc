@@ -255,6 +255,7 @@ void DrawTiling(Random& random, Profile& profile, const graph::Graph& network) {
   tiling.dma = random.Chance(0.5) ? hw_profiles::DmaSteps::kDoubleBuffered
                                   : hw_profiles::DmaSteps::kSerialized;
   tiling.may_serialize = tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered && random.Chance(0.5);
+  tiling.concurrent = profile.engines.size() > 1 && random.Chance(0.5);
   tiling.implicit_padding = random.Chance(0.65);
   tiling.in_place =
       SomeOf(random, std::vector{OperatorKind::kElementwise, OperatorKind::kDepthwise}, 0.4);

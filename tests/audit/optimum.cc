@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -99,6 +100,9 @@ void Compare(const PlanRequest& question, const Answer& answer, const OracleAnsw
   CheckJudge(question, oracle.totals, run);
   if (hw_profiles::HasSeveralHomes(question.profile)) run.Count("several homes");
   if (HasStatesElsewhere(question.network, question.profile)) run.Count("states elsewhere");
+  if (std::any_of(answer.plan->subgraphs.begin(), answer.plan->subgraphs.end(),
+                  [](const plan::Subgraph& subgraph) { return subgraph.second_stage > 0; }))
+    run.Count("two stages");
   const double score = answer.plan->score;
   const std::string scored = fmt::format("score {}, {}", score, answered);
   if (answer.IsOptimal() && IsLess(oracle.least[0], score))

@@ -387,6 +387,7 @@ class Oracle {
       subgraph.halo = choice.policy.halo;
       subgraph.k_extent = choice.policy.k_extent;
       subgraph.serialized = choice.policy.serialized;
+      subgraph.second_stage = choice.policy.second_stage;
       kept.insert(choice.policy.kept.begin(), choice.policy.kept.end());
     }
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -543,6 +544,10 @@ class Oracle {
             policies.back().serialized = true;
           }
         }
+      }
+      for (int stage = 1; tiling.concurrent && stage <= interval.last - interval.first; ++stage) {
+        policies.push_back({weights, false, HaloStorage::kRecompute, kept});
+        policies.back().second_stage = stage;
       }
     }
     return policies;

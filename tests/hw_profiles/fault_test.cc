@@ -292,7 +292,7 @@ TEST(ProfileFault, AKnownErrorBelowZero) {
 TEST(ProfileFault, AKnownErrorOfMoreFiguresThatIsSmaller) {
   ExpectComplaint("clock_hz: 1e9",
                   "known_error: {source: a chip, median: 0.2, nine_of_ten: 0.1}\nclock_hz: 1e9",
-                  {3, 56, "nine of ten figures cannot be closer than half of them",
+                  {3, 57, "nine of ten figures cannot be closer than half of them",
                    "at least the median, 0.2", "'0.1'", ""});
 }
 

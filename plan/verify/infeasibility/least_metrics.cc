@@ -160,6 +160,8 @@ LeastOfOperator FindLeast(const Plan& plan, const graph::Operator& op,
     least.pj = std::min(least.pj, LeastPicojoulesOf(plan, each, least.macs));
   }
   least.cycles = std::max(cycles, LeastPortCyclesOf(plan, op, *made, least.reads));
+  const hw_profiles::Engine* engine = EngineOf(plan, op);
+  if (engine != nullptr && OnEachEngine(plan, op).size() == 1) least.engine = engine->name;
   return least;
 }
 
@@ -259,21 +261,52 @@ bool AreAsLow(const SumLimits& limits, const Sums& a, const Sums& b) {
   return true;
 }
 
+namespace {
+
+// The cycles of operators that engines work through one after the other: of all, or if several
+// engines may work at the same time, those of one engine alone, for each, and an equal share of
+// all.
+std::vector<std::vector<int64_t>> CyclesInTurn(const Plan& plan,
+                                               std::span<const LeastOfOperator> operators) {
+  const int64_t engines = hw_profiles::EnginesAtOnce(plan.profile);
+  std::vector<std::vector<int64_t>> lists;
+  const auto add = [&](const std::string* only) {
+    std::vector<int64_t>& list = lists.emplace_back();
+    for (const LeastOfOperator& op : operators) {
+      const bool counts = only == nullptr || op.engine == *only;
+      list.push_back(!counts ? 0 : only == nullptr ? op.cycles / engines : op.cycles);
+    }
+  };
+  add(nullptr);
+  for (size_t i = 0; i < plan.profile.engines.size() && engines > 1; ++i)
+    add(&plan.profile.engines[i].name);
+  return lists;
+}
+
+int64_t SumOfAll(const std::vector<int64_t>& cycles) {
+  int64_t sum = 0;
+  for (const int64_t each : cycles) sum = Plus(sum, each);
+  return sum;
+}
+
+}  // namespace
+
 Metrics LeastMetrics(const Plan& plan, const std::vector<Users>& users) {
   const Boxes needed = FindNeeded(plan.network, users);
   Metrics least;
-  std::vector<int64_t> cycles;
+  std::vector<LeastOfOperator> operators;
   std::vector<Boxes> reads;
   for (const graph::Operator& op : plan.network.operators) {
-    LeastOfOperator here = FindLeast(plan, op, needed[static_cast<size_t>(op.outputs.front())]);
+    LeastOfOperator& here = operators.emplace_back(
+        FindLeast(plan, op, needed[static_cast<size_t>(op.outputs.front())]));
     least.macs = Plus(least.macs, here.macs);
-    least.latency_cycles = Plus(least.latency_cycles, here.cycles);
     least.energy_pj += here.pj;
-    cycles.push_back(here.cycles);
     reads.push_back(std::move(here.reads));
   }
-  least.latency_cycles =
-      std::max(least.latency_cycles, LatencyWithLateConstants(plan, needed, reads, cycles));
+  for (const std::vector<int64_t>& cycles : CyclesInTurn(plan, operators)) {
+    least.latency_cycles = std::max({least.latency_cycles, SumOfAll(cycles),
+                                     LatencyWithLateConstants(plan, needed, reads, cycles)});
+  }
   const graph::Interval everything{0, static_cast<int>(plan.network.operators.size()) - 1};
   for (size_t i = 0; i < plan.network.tensors.size(); ++i) {
     const graph::Tensor& facts = plan.network.tensors[i];
@@ -300,9 +333,13 @@ Metrics LeastOfIntervals::Of(graph::Interval interval, std::span<const int> kept
   for (int op = interval.first; op <= interval.last; ++op) {
     const LeastOfOperator& here = operators_[static_cast<size_t>(op)];
     least.macs = Plus(least.macs, here.macs);
-    least.latency_cycles = Plus(least.latency_cycles, here.cycles);
     least.energy_pj += here.pj;
   }
+  const auto first = static_cast<size_t>(interval.first);
+  const std::span<const LeastOfOperator> inside =
+      std::span(operators_).subspan(first, static_cast<size_t>(interval.last) - first + 1);
+  for (const std::vector<int64_t>& cycles : CyclesInTurn(plan_, inside))
+    least.latency_cycles = std::max(least.latency_cycles, SumOfAll(cycles));
   for (const int tensor : TensorsOf(plan_.network, interval)) {
     const auto i = static_cast<size_t>(tensor);
     const graph::Tensor& facts = plan_.network.tensors[i];

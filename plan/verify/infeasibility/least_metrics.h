@@ -77,6 +77,7 @@ struct LeastOfOperator {
   int64_t cycles = 0;
   double pj = 0;
   Boxes reads;
+  std::string engine;  // the only one that may run it; empty if there are several
 };
 
 // The minimum work and traffic of the subgraphs of a network whose operators are in execution

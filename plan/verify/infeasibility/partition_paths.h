@@ -76,7 +76,8 @@ class SubgraphConfigs {
   std::vector<int> order_;
   int64_t room_;
   const base::Stop& stop_;
-  bool may_cost_less_;  // the same tiles may take less time and energy, on other engines
+  bool may_cost_less_;  // the same tiles may take less time and energy, on other engines or in two
+                        // stages
 };
 
 // The paths through one order of the operators, from the first cut to the last.

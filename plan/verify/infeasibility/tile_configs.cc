@@ -61,7 +61,8 @@ SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> orde
     : order_(order.begin(), order.end()),
       room_(room),
       stop_(stop),
-      may_cost_less_(HasOtherEngines(question)) {
+      may_cost_less_(HasOtherEngines(question) ||
+                     hw_profiles::EnginesAtOnce(question.profile) > 1) {
   probe_.network = question.network;
   probe_.profile = question.profile;
   probe_.objective = question.objective;

@@ -25,7 +25,8 @@
 // (tests/audit/more.cc). Three effects need care:
 //
 // - If an engine overlaps operators (14.2.3), a shorter time may expose the start of a later
-//   operator, so times are compared only if no engine does.
+//   operator, so times are compared only if no engine does. The same holds for engines that work
+//   at the same time: operators of two stages may change places.
 // - The capacity of the tile memory determines the slices of streamed constants (12.1.8), and
 //   capacities determine homes (11.3). These must be the same.
 // - A network that does not fit is planned in another form (rewriting.h), in which a plan may be
@@ -104,9 +105,12 @@ class Improvement {
   Improvement(const Profile& worse, const Profile& better, Concern concern)
       : profile_(worse), better_(better), concern_(concern) {
     const auto overlaps = [](const Engine& engine) { return engine.outstanding != 1; };
+    const bool in_turn =
+        hw_profiles::EnginesAtOnce(worse) == 1 && hw_profiles::EnginesAtOnce(better) == 1;
     times_are_known_ =
-        !concern.time || (std::none_of(worse.engines.begin(), worse.engines.end(), overlaps) &&
-                          std::none_of(better.engines.begin(), better.engines.end(), overlaps));
+        !concern.time ||
+        (in_turn && std::none_of(worse.engines.begin(), worse.engines.end(), overlaps) &&
+         std::none_of(better.engines.begin(), better.engines.end(), overlaps));
   }
 
   Profile Take() {

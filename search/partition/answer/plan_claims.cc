@@ -64,6 +64,24 @@ plan::Scope ScopeOf(const paths::PathSearch& paths, const constraints::PlanConst
   return scope;
 }
 
+// Whether another engine for an operator may change what is wanted of the plan, or where buffers
+// may lie: modes name engines, and output blocks fetch operands again.
+bool DependsOnEngines(const plan::Plan& plan) {
+  const hw_profiles::Profile& profile = plan.profile;
+  const bool has_blocks =
+      std::any_of(profile.engines.begin(), profile.engines.end(),
+                  [](const hw_profiles::Engine& engine) { return engine.blocks.has_value(); });
+  const auto depends = [has_blocks](const auto& wanted) {
+    const std::string& metric = wanted.first;
+    return metric != "macs" && metric != "peak" && metric != "off_chip_peak" &&
+           (metric != "off_chip_bytes" || has_blocks);
+  };
+  const plan::Objective& objective = plan.objective;
+  return !profile.memories[static_cast<size_t>(profile.tile_memory)].modes.empty() ||
+         std::any_of(objective.weights.begin(), objective.weights.end(), depends) ||
+         std::any_of(objective.limits.begin(), objective.limits.end(), depends);
+}
+
 // Notes the states whose next values lie in another place at the end of the program.
 void NoteStatesApart(const plan::Plan& plan, std::vector<std::string>& notes) {
   const auto tensor_of = [&plan](int buffer) {
@@ -128,7 +146,7 @@ void StateProof(const paths::OrderedNetwork& network, const paths::PathSearch& p
     LeaveOutOfAll(kStopped, plan);
   } else {
     plan.scope = ScopeOf(paths, network.PlanConstraints(), outcome, options);
-    if (encoder::program::HasChoiceOfEngines(plan.network, plan.profile))
+    if (DependsOnEngines(plan) && encoder::program::HasChoiceOfEngines(plan.network, plan.profile))
       plan.scope.engines = "those that were not chosen before the search";
     plan.proven = is_known && outcome.settled && outcome.undecided == 0 &&
                   !cost::IsLess(outcome.least_unproven, plan.score) &&

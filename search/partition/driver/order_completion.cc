@@ -172,22 +172,32 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
   answer::PartitionResult result = std::move(incumbent_.found.result);
   if (!result.plan) return result;
   const paths::OrderedNetwork& network = *incumbent_.network;
-  if (options_.prefetch) {
-    base::Expected<plan::Plan> plan =
-        Prefetch(network.Context(), network.PlanConstraints(), options_, *result.plan);
+  // Takes the plan over if it passes the independent check. Returns whether it did.
+  const auto take = [&](base::Expected<plan::Plan> plan) -> base::Expected<bool> {
     if (!plan) return base::Unexpected(plan.error());
-    const bool is_stopped = network_context_.stop.Requested();
-    const base::Expected<bool> passes =
-        is_stopped ? base::Expected<bool>(false) : answer::PassesCheck(*plan, options_.stop);
-    if (!passes) return base::Unexpected(passes.error());
-    if (!*passes) {
+    if (network_context_.stop.Requested()) return false;
+    const base::Expected<bool> passes = answer::PassesCheck(*plan, options_.stop);
+    if (!passes || !*passes) return passes;
+    result.status =
+        plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+    result.plan = *std::move(plan);
+    return true;
+  };
+  if (options_.prefetch) {
+    const base::Expected<bool> taken =
+        take(Prefetch(network.Context(), network.PlanConstraints(), options_, *result.plan));
+    if (!taken) return base::Unexpected(taken.error());
+    if (!*taken) {
       result.plan->notes.emplace_back(
           "no constants are prefetched; time ended before all was tried");
-    } else {
-      result.status =
-          plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
-      result.plan = *std::move(plan);
     }
+  }
+  const bool may_have_stages = hw_profiles::EnginesAtOnce(network.Context().profile) > 1 &&
+                               network.PlanConstraints().IsEmpty() &&
+                               options_.off_chip == plan::OffChip::kWhole;
+  if (may_have_stages) {
+    const base::Expected<bool> taken = take(AddStages(network.Context(), *result.plan));
+    if (!taken) return base::Unexpected(taken.error());
   }
   if (const choices::PreviousPlan* previous = network.Context().previous)
     result.plan->notes.push_back(previous->Compare(*result.plan));

@@ -62,6 +62,15 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
                                                   std::span<paths::PathSearch* const> before,
                                                   Known known, paths::LaterAxes later_axes);
 
+// The budget of each placement of a changed plan, times its buffers. It is small, because another
+// change may be easier to place.
+inline constexpr int64_t kPlacingWork = 6'000'000;
+
+// Returns the plan with two stages in the subgraphs that gain by them, where the profile has
+// engines that work at the same time and everything still fits. Scope and status are adapted. See
+// stages.cc.
+base::Expected<plan::Plan> AddStages(const choices::SearchContext& context, plan::Plan plan);
+
 // Returns the plan with constants prefetched wherever that lowers its score and everything still
 // fits. A note states how often; Plan::scope and status are adapted. See prefetch.cc. `context` and
 // `constraints` are those of the plan's network. After context.stop nothing more is tried. An error

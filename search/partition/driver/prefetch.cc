@@ -50,9 +50,6 @@ using problem::Problem;
 constexpr int kMostTakenBack = 6;           // rounds in which one schedule returns to slices
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kMostPlaced = 8;           // schedules
-// The budget of each placement, times the buffers. It is small, because another schedule may be
-// easier to place.
-constexpr int64_t kPlacingWork = 6'000'000;
 
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};

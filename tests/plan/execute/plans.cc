@@ -18,6 +18,7 @@
 #include "tessera/search/engines/canonical/canonical.h"
 #include "tessera/search/engines/greedy/greedy.h"
 #include "tessera/tests/draw_host.h"
+#include "tessera/tests/draw_stages.h"
 #include "tessera/tests/graph/random_graph.h"
 #include "tessera/tests/hw_profiles/engines.h"
 
@@ -124,6 +125,7 @@ Subgraph SubgraphOf(const graph::Graph& network, const encoder::program::Subgrap
   subgraph.halo = choice.policy.halo;
   subgraph.k_extent = choice.policy.k_extent;
   subgraph.serialized = choice.policy.serialized;
+  subgraph.second_stage = choice.policy.second_stage;
   subgraph.prefetch = choice.prefetch;
   return subgraph;
 }
@@ -217,6 +219,7 @@ namespace {
 
 graph::Graph DrawGraph(Random& random, int operators, Kinds kinds) {
   switch (kinds) {
+    case Kinds::kStaged:
     case Kinds::kAll:
       break;
     case Kinds::kDepthwise:
@@ -335,8 +338,9 @@ void DrawModes(Random& random, Profile& profile) {
 }
 
 std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
-  const graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6, kinds);
+  graph::Graph network = DrawNetwork(random, with_modes ? 3 : 6, kinds);
   Profile profile = DrawProfile(random);
+  if (kinds == Kinds::kStaged) DrawTwoEngines(random, network, profile);
   if (kinds == Kinds::kPadded) StorePads(random, profile);
   if (with_modes) DrawModes(random, profile);
   const auto operators = static_cast<int>(network.operators.size());
@@ -364,6 +368,7 @@ std::optional<Plan> DrawPlan(Random& random, bool with_modes, Kinds kinds) {
     choice.policy.serialized = profile.tiling.may_serialize && random.Chance(0.5);
     if (on_host) choice.policy = {hw_profiles::WeightPolicy::kDirect, false};
     if (!on_host && random.Chance(0.9)) KeepRows(random, network, profile, shapes, choice);
+    if (!on_host && kinds == Kinds::kStaged) DrawStage(random, network, profile, choice);
     first = last + 1;
   }
   return PlaceLow(network, profile, choices);

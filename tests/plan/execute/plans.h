@@ -27,8 +27,9 @@ Plan Spread(const graph::Graph& network, const hw_profiles::Profile& profile,
 
 // The kind of draw: networks of all kinds of operators; networks of mostly depthwise ones, also for
 // accelerators that store pads and hold most tensors whole; networks with a state that is read and
-// replaced; or two operators on a few elements, which often need no place in the tile memory.
-enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent, kFewElements };
+// replaced; two operators on a few elements, which often need no place in the tile memory; or
+// subgraphs of two stages on two engines.
+enum class Kinds : uint8_t { kAll, kDepthwise, kPadded, kRecurrent, kFewElements, kStaged };
 
 // A random network of up to so many operators with weights, tables of constants and data types of
 // all widths.

@@ -109,6 +109,21 @@ class RandomPlans : public testing::TestWithParam<int> {
   }
 };
 
+TEST_P(RandomPlans, OfTwoStagesRun) {
+  int staged = 0;
+  for (int draw = 0; draw < std::max(DrawsOf(200), 20); ++draw) {
+    const uint64_t seed = 700'000 + SeedOf(draw);
+    base::Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/false, Kinds::kStaged);
+    if (!plan) continue;
+    staged += static_cast<int>(
+        std::count_if(plan->subgraphs.begin(), plan->subgraphs.end(),
+                      [](const Subgraph& subgraph) { return subgraph.second_stage > 0; }));
+    ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
+  }
+  ExpectEnough(staged, LeastOf(5));
+}
+
 TEST_P(RandomPlans, Run) {
   int checked = 0;
   for (int draw = 0; draw < DrawsOf(100); ++draw) {

@@ -74,6 +74,21 @@ TEST_P(RandomLowering, RunsInModes) {
   ExpectEnough(checked, DrawsOf(10));
 }
 
+TEST_P(RandomLowering, RunsInTwoStages) {
+  int staged = 0;
+  for (int draw = 0; draw < std::max(20, DrawsOf(200)); ++draw) {
+    const uint64_t seed = 800'000 + SeedOf(draw);
+    const std::optional<Plan> plan =
+        DrawLowered(seed, /*with_modes=*/false, execute::Kinds::kStaged);
+    if (!plan) continue;
+    staged += static_cast<int>(
+        std::count_if(plan->subgraphs.begin(), plan->subgraphs.end(),
+                      [](const Subgraph& subgraph) { return subgraph.second_stage > 0; }));
+    ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+  }
+  ExpectEnough(staged, LeastOf(5));
+}
+
 TEST_P(RandomLowering, RunsWithStoredPads) {
   int checked = 0;
   for (int draw = 0; draw < std::max(20, DrawsOf(40)); ++draw) {

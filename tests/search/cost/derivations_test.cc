@@ -23,6 +23,7 @@
 #include "tessera/tests/draw_host.h"
 #include "tessera/tests/draw_measured.h"
 #include "tessera/tests/draw_prefetch.h"
+#include "tessera/tests/draw_stages.h"
 #include "tessera/tests/search/cost/simulate.h"
 
 // docs/program.md has two implementations: encoder/program and search/cost in closed form,
@@ -82,10 +83,14 @@ bool UsesMeasured(const plan::Plan& plan) {
 }
 
 // The graph without weights, cut at random, on a random machine; nullopt where that is no program.
-std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
+std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph, bool in_stages = false) {
   if (random.Chance(0.5)) graph::DrawStates(random, graph);
   DrawWeights(random, graph);
-  const Profile profile = RandomMachine(random);
+  Profile profile = RandomMachine(random);
+  if (in_stages) {
+    DrawPaces(random, profile);
+    DrawTwoEngines(random, graph, profile);
+  }
   if (random.Chance(0.4)) DrawMeasured(random, profile, graph);
   graph = encoder::program::WithHomes(std::move(graph), profile);
   std::vector<encoder::program::SubgraphChoice> choices;
@@ -94,6 +99,7 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
     const auto last = static_cast<int>(random.Uniform(first, operators - 1));
     choices.push_back(
         RandomChoice(random, graph, profile, WithoutHosted(graph, profile, {first, last})));
+    if (in_stages) DrawStage(random, graph, profile, choices.back());
     first = choices.back().interval.last + 1;
   }
   const std::vector<int> kept = RandomKept(random, graph, profile, choices);
@@ -102,6 +108,21 @@ std::optional<plan::Plan> AnyPlan(Random& random, graph::Graph graph) {
       encoder::program::BuildProgram(graph, profile, choices);
   if (!program) return std::nullopt;
   return AsPlan(graph, profile, choices, *std::move(program));
+}
+
+TEST(Derivations, AgreeOnTwoStages) {
+  Random random(41);
+  int64_t staged = 0;
+  for (int round = 0; round < 3600; ++round) {
+    const auto plan =
+        AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 6))), true);
+    if (!plan) continue;
+    for (const plan::Subgraph& subgraph : plan->subgraphs) {
+      staged += subgraph.second_stage > 0 ? 1 : 0;
+    }
+    ASSERT_EQ(Disagreements(*plan), "") << "round " << round;
+  }
+  EXPECT_GE(staged, 300);
 }
 
 TEST(Derivations, AgreeOnRandomPrograms) {

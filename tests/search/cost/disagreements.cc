@@ -36,6 +36,7 @@ plan::Plan AsPlan(const graph::Graph& graph, const Profile& profile,
     subgraph.halo = choice.policy.halo;
     subgraph.k_extent = choice.policy.k_extent;
     subgraph.serialized = choice.policy.serialized;
+    subgraph.second_stage = choice.policy.second_stage;
     subgraph.prefetch = choice.prefetch;
   }
   for (size_t i = 0; i < choices.size(); ++i) {
