@@ -42,6 +42,15 @@ std::vector<int> FindCycle(const std::vector<std::vector<int>>& dependencies,
 
 }  // namespace
 
+Graph AsGiven(Graph graph) {
+  for (Operator& op : graph.operators) {
+    if (op.engine_chosen) op.engine.clear();
+    op.engine_chosen = false;
+  }
+  for (Tensor& tensor : graph.tensors) DropRatio(tensor);
+  return graph;
+}
+
 std::optional<int> FindOperator(const Graph& graph, std::string_view id) {
   return FindById(graph.operators, id);
 }

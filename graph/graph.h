@@ -84,6 +84,10 @@ struct Graph {
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
+// Returns the network as its author gave it: without the engines that a planner chose, and without
+// the stored bytes that the ratio of a profile gave.
+Graph AsGiven(Graph graph);
+
 // The index of the operator or tensor with this id. Cost: linear.
 std::optional<int> FindOperator(const Graph& graph, std::string_view id);
 std::optional<int> FindTensor(const Graph& graph, std::string_view id);

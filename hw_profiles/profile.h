@@ -294,11 +294,11 @@ bool MayWriteAt(const Profile& profile, base::TensorRole role, int memory);
 bool MayReadAtHome(const Profile& profile, base::TensorRole role);
 bool MayWriteAtHome(const Profile& profile, base::TensorRole role);
 
-// Whether some role has several homes.
 // The number of engines, without the host, that may work at the same time: more than one only with
 // `concurrent` and double-buffered transfers.
 int64_t EnginesAtOnce(const Profile& profile);
 
+// Whether some role has several homes.
 bool HasSeveralHomes(const Profile& profile);
 
 // Returns the first engine with a throughput for `kind` on data of `type`, otherwise the host; only

@@ -127,8 +127,9 @@ std::optional<base::Diagnostic> FindStageFault(const graph::Graph& graph,
     return use.residence == Residence::kLoaded && IsReadInBoth(uses, use);
   };
   std::string expected;
-  if (!profile.tiling.concurrent || uses.dma != hw_profiles::DmaSteps::kDoubleBuffered) {
-    expected = "a profile with concurrent: true, and double-buffered transfers";
+  if (hw_profiles::EnginesAtOnce(profile) < 2 ||
+      uses.dma != hw_profiles::DmaSteps::kDoubleBuffered) {
+    expected = "a profile with concurrent: true and several engines, and double-buffered transfers";
   } else if (!memory.modes.empty()) {
     expected = "a tile memory without modes";
   } else if (policy.second_stage >= uses.Operators()) {

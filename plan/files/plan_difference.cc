@@ -46,8 +46,8 @@ class Comparison {
     const auto note = [&](bool same, const char* what) {
       if (!same) difference_.circumstances.emplace_back(what);
     };
-    note(graph::import::yaml::WriteNetworkJson(first_.network) ==
-             graph::import::yaml::WriteNetworkJson(second_.network),
+    note(graph::import::yaml::WriteNetworkJson(graph::AsGiven(first_.network)) ==
+             graph::import::yaml::WriteNetworkJson(graph::AsGiven(second_.network)),
          "network");
     note(hw_profiles::WriteProfileJson(first_.profile) ==
              hw_profiles::WriteProfileJson(second_.profile),

@@ -341,14 +341,14 @@ class PartitionCheck {
     if (subgraph.second_stage < 0 || subgraph.second_stage > interval.last - interval.first)
       return note("the second has no operator of its own");
     const auto here = static_cast<size_t>(plan_.profile.tile_memory);
-    if (!plan_.profile.tiling.concurrent || !IsDoubleBuffered(plan_, subgraph))
-      return note("its engines do not work at the same time as its transfers and each other");
+    if (SideBySide(plan_.profile) < 2 || !IsDoubleBuffered(plan_, subgraph))
+      return note("the profile has no engines that work at the same time");
     if (!plan_.profile.memories[here].modes.empty()) return note("the tile memory has modes");
     const bool held_so = subgraph.weights == hw_profiles::WeightPolicy::kResident ||
                          subgraph.weights == hw_profiles::WeightPolicy::kDirect;
     if (!held_so || subgraph.in_place || !subgraph.prefetch.empty() ||
         subgraph.halo != hw_profiles::HaloStorage::kRecompute)
-      return note("slices, kept rows, results in place or prefetched constants");
+      return note("it has slices, kept rows, results in place or prefetched constants");
     if (subgraph.tiles < 3) return note("fewer than three tiles");
     if (std::any_of(plan_.homes.begin(), plan_.homes.end(),
                     [](const Home& home) { return home.by_tiles; }))

@@ -193,6 +193,13 @@ bool HasOtherEngines(const Plan& plan) {
                      [&](const graph::Operator& op) { return OnEachEngine(plan, op).size() > 1; });
 }
 
+int64_t SideBySide(const hw_profiles::Profile& profile) {
+  int64_t workers = 0;
+  for (const hw_profiles::Engine& engine : profile.engines) workers += engine.host ? 0 : 1;
+  const bool overlaps = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
+  return profile.tiling.concurrent && overlaps ? std::max<int64_t>(workers, 1) : 1;
+}
+
 bool IsOnHost(const Plan& plan, const graph::Operator& op) {
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   return engine != nullptr && engine->host;

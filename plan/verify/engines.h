@@ -25,6 +25,10 @@ std::vector<graph::Operator> OnEachEngine(const Plan& plan, const graph::Operato
 // Whether some operator may run on another engine too.
 bool HasOtherEngines(const Plan& plan);
 
+// The engines that may work at the same time, the host apart: those of a double-buffered profile
+// with `concurrent`, otherwise one.
+int64_t SideBySide(const hw_profiles::Profile& profile);
+
 // Whether the host runs the operator. For an interval: whether it has one operator and the host
 // runs it.
 bool IsOnHost(const Plan& plan, const graph::Operator& op);

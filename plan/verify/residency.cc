@@ -386,7 +386,7 @@ Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant) {
   const bool has_k_slices =
       std::count(weights.begin(), weights.end(), hw_profiles::WeightPolicy::kSplitK) > 0 &&
       (op.kind == OperatorKind::kConv ? op.groups == 1 : op.kind == OperatorKind::kMatmul) &&
-      TensorAt(plan, constant).stored_bytes == 0;
+      plan.network.tensors[static_cast<size_t>(constant)].stored_bytes == 0;
   const double most = 0.75 * static_cast<double>(LongestBuffer(plan.profile));
   for (const int64_t least = (slicing.granularity + 3) / 4;
        !has_k_slices && slicing.granularity > least &&

@@ -9,6 +9,7 @@
 
 #include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/graph/regions.h"
 #include "tessera/search/cost/cost_terms.h"
 
 // If several engines list the kind and type of an operator, the one that makes the whole result at
@@ -16,8 +17,9 @@
 //
 //     softmax [1, 12, 197, 197]     array: 5 cycles each    vector: 1 cycle each    <- chosen
 //
-// The cost is a pair: cycles with the start, then picojoules of the arithmetic; picojoules come
-// first if energy is to be minimised and latency is not. The first engine of the profile wins ties.
+// The cost is a pair: cycles with the start, then picojoules of the arithmetic and of leakage over
+// these cycles; picojoules come first if energy is to be minimised and latency is not. The first
+// engine of the profile wins ties.
 //
 // This is a heuristic. Tiles may favour another engine, as starts and blocks count for each of
 // them. So plans state that other engines were left out (plan::Scope), and lower bounds take the
@@ -27,13 +29,18 @@ namespace {
 
 using CostOfWhole = std::pair<double, double>;
 
+constexpr double kPicojoulesPerMilliwattSecond = 1e9;
+
 CostOfWhole CostOn(const graph::Graph& graph, const hw_profiles::Profile& profile,
                    const graph::Operator& op, bool energy_first) {
   const Worker worker = WorkerOf(graph, profile, op);
   const Compute compute = ComputeOf(graph, worker, op, ShapeOf(graph, op.outputs.front()),
                                     /*k_slice=*/std::nullopt, /*blocking=*/std::nullopt);
   const auto cycles = static_cast<double>(base::SaturatingAdd(compute.start, compute.body));
-  const double pj = MacEnergy(graph, profile, op, graph::MacsOf(graph, op));
+  double leakage_mw = 0;
+  for (const hw_profiles::Memory& memory : profile.memories) leakage_mw += memory.leakage_mw;
+  const double pj = MacEnergy(graph, profile, op, graph::MacsOf(graph, op)) +
+                    leakage_mw * kPicojoulesPerMilliwattSecond * cycles / profile.clock_hz;
   return energy_first ? CostOfWhole(pj, cycles) : CostOfWhole(cycles, pj);
 }
 
@@ -47,7 +54,8 @@ graph::Graph WithEngines(graph::Graph graph, const hw_profiles::Profile& profile
         encoder::program::EnginesFor(graph, profile, op);
     const bool is_named = !op.engine.empty() && !op.engine_chosen;
     const auto runs = [&op](const hw_profiles::Engine* each) { return each->name == op.engine; };
-    if (is_named || std::any_of(engines.begin(), engines.end(), runs)) continue;
+    const bool stays = engines.size() > 1 && std::any_of(engines.begin(), engines.end(), runs);
+    if (is_named || stays) continue;
     op.engine.clear();
     op.engine_chosen = false;
     if (engines.size() < 2) continue;

@@ -11,8 +11,7 @@
 // Two stages as one: a slot has the transfers, direct accesses and port traffic of both its parts,
 // and each of these sums is that of a tile. Its engines work side by side: each runs one operator
 // at a time, each stage its operators in order. The operator that can start first is started next,
-// at equal times that of the second stage, whose tile is older. (List scheduling; two chains on few
-// engines, so it is at most one operator of the other stage longer than the longer chain.)
+// at equal times that of the second stage, whose tile is older (list scheduling).
 //
 //     matrix   | product | sum   |                     the second stage: softmax, product
 //     vector   |         | softmax  |

@@ -176,7 +176,7 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
 void ClaimForOtherEngines(const graph::Graph& network, const hw_profiles::Profile& profile,
                           const answer::PartitionOptions& options,
                           answer::PartitionResult& result) {
-  if (result.plan || result.status != problem::Status::kInfeasible ||
+  if (result.plan || result.refutation || result.status != problem::Status::kInfeasible ||
       (!encoder::program::HasChoiceOfEngines(network, profile) &&
        hw_profiles::EnginesAtOnce(profile) == 1))
     return;
@@ -193,7 +193,6 @@ void ClaimForOtherEngines(const graph::Graph& network, const hw_profiles::Profil
     }
   }
   result.status = problem::Status::kUnknown;
-  result.refutation.reset();
   result.reason += "; other engines and two stages were not looked at";
 }
 
@@ -203,8 +202,12 @@ base::Expected<answer::PartitionResult> SearchAndJudge(const graph::Graph& netwo
                                                        const hw_profiles::Profile& profile,
                                                        const answer::PartitionOptions& options,
                                                        const SearchFunction& search) {
-  const std::optional<Rewriting> rewriting =
+  std::optional<Rewriting> rewriting =
       options.constraints.empty() ? RewriteWhatDoesNotFit(network, profile) : std::nullopt;
+  if (rewriting) {
+    rewriting->network =
+        cost::WithEngines(std::move(rewriting->network), profile, options.objective.weights);
+  }
   std::optional<base::Expected<answer::PartitionResult>> given;
   if (!rewriting || !rewriting->is_needed) {
     given = search(network, options);
@@ -269,11 +272,9 @@ base::Expected<answer::PartitionResult> SearchLittle(const graph::Graph& network
   }
 }
 
-}  // namespace
-
-base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
-                                                        const hw_profiles::Profile& profile,
-                                                        const answer::PartitionOptions& given) {
+base::Expected<answer::PartitionResult> SearchAll(const graph::Graph& network,
+                                                  const hw_profiles::Profile& profile,
+                                                  const answer::PartitionOptions& given) {
   base::Stop stop(std::nullopt, given.stop);
   if (given.stop != nullptr) LeaveMemoryForTheAnswer(given.stop->MemoryLimit(), stop);
   answer::PartitionOptions options = given;
@@ -313,6 +314,19 @@ base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& netw
     return finish(SearchAndJudge(network, profile, options, search_all));
   } catch (const std::bad_alloc&) {
     return finish(SearchLittle(network, profile, options));
+  }
+}
+
+}  // namespace
+
+base::Expected<answer::PartitionResult> SearchPartition(const graph::Graph& network,
+                                                        const hw_profiles::Profile& profile,
+                                                        const answer::PartitionOptions& given) {
+  try {
+    // Related searches, which have other objectives, take the engines of this one.
+    return SearchAll(cost::WithEngines(network, profile, given.objective.weights), profile, given);
+  } catch (const std::bad_alloc&) {
+    return answer::PartitionResult{problem::Status::kUnknown, std::nullopt, "memory is exhausted"};
   }
 }
 

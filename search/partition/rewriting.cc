@@ -228,7 +228,7 @@ Found FindForHost(const graph::Graph& network, const hw_profiles::Profile& profi
       [&profile](base::TensorRole role) { return hw_profiles::MayReadAtHome(profile, role); });
   for (size_t number = 0; number < network.operators.size(); ++number) {
     const graph::Operator& op = network.operators[number];
-    if (op.kind != base::OperatorKind::kOpaque || !op.engine.empty() ||
+    if (op.kind != base::OperatorKind::kOpaque || (!op.engine.empty() && !op.engine_chosen) ||
         encoder::program::RunsOnHost(network, profile, op))
       continue;
     const bool is_barrier = graph::IsBarrier(op);
@@ -252,9 +252,26 @@ graph::Graph WithGlobalPools(graph::Graph network, const std::vector<int>& opera
 
 graph::Graph OnHost(graph::Graph network, const hw_profiles::Profile& profile,
                     const std::vector<int>& operators) {
-  for (const int op : operators)
-    network.operators[static_cast<size_t>(op)].engine = hw_profiles::HostOf(profile)->name;
+  for (const int op : operators) {
+    graph::Operator& hosted = network.operators[static_cast<size_t>(op)];
+    hosted.engine = hw_profiles::HostOf(profile)->name;
+    hosted.engine_chosen = false;
+  }
   return network;
+}
+
+// Drops the names of engines that cannot run the parts of an operator in another form.
+void DropOtherEngines(const graph::Graph& given, const hw_profiles::Profile& profile,
+                      graph::Graph& rewritten) {
+  for (graph::Operator& op : rewritten.operators) {
+    const std::optional<int> before = graph::FindOperator(given, op.id);
+    const bool is_given = before && given.operators[static_cast<size_t>(*before)].kind == op.kind;
+    if (op.engine.empty() || is_given ||
+        !encoder::program::EnginesFor(rewritten, profile, op).empty())
+      continue;
+    op.engine.clear();
+    op.engine_chosen = false;
+  }
 }
 
 // Returns the operators with measured tiles that the rewritten network does not use.
@@ -326,6 +343,7 @@ std::optional<Rewriting> RewriteWhatDoesNotFit(const graph::Graph& network,
   if (!form.IsChanged()) return std::nullopt;
   Rewriting rewriting{
       Renumbered(form.Network(), TensorsByMaker(form.Network())), {}, form.IsNeeded()};
+  DropOtherEngines(network, profile, rewriting.network);
   const auto note = [&](std::string_view what, const std::vector<std::string>& ids) {
     if (ids.empty()) return;
     rewriting.notes.push_back(

@@ -268,7 +268,7 @@ namespace {
 // all.
 std::vector<std::vector<int64_t>> CyclesInTurn(const Plan& plan,
                                                std::span<const LeastOfOperator> operators) {
-  const int64_t engines = hw_profiles::EnginesAtOnce(plan.profile);
+  const int64_t engines = SideBySide(plan.profile);
   std::vector<std::vector<int64_t>> lists;
   const auto add = [&](const std::string* only) {
     std::vector<int64_t>& list = lists.emplace_back();

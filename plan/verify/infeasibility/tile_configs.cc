@@ -61,8 +61,7 @@ SubgraphConfigs::SubgraphConfigs(const Plan& question, std::span<const int> orde
     : order_(order.begin(), order.end()),
       room_(room),
       stop_(stop),
-      may_cost_less_(HasOtherEngines(question) ||
-                     hw_profiles::EnginesAtOnce(question.profile) > 1) {
+      may_cost_less_(HasOtherEngines(question) || SideBySide(question.profile) > 1) {
   probe_.network = question.network;
   probe_.profile = question.profile;
   probe_.objective = question.objective;

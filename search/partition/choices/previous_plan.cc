@@ -36,6 +36,7 @@ bool IsSame(const graph::Graph& a, const graph::Graph& b, const graph::Operator&
   alike.inputs = first.inputs;
   alike.weights = first.weights;
   alike.outputs = first.outputs;
+  if (first.engine_chosen && second.engine_chosen) alike.engine = first.engine;
   return first == alike;
 }
 

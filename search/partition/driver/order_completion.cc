@@ -192,12 +192,14 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
           "no constants are prefetched; time ended before all was tried");
     }
   }
-  const bool may_have_stages = hw_profiles::EnginesAtOnce(network.Context().profile) > 1 &&
-                               network.PlanConstraints().IsEmpty() &&
-                               options_.off_chip == plan::OffChip::kWhole;
-  if (may_have_stages) {
-    const base::Expected<bool> taken = take(AddStages(network.Context(), *result.plan));
-    if (!taken) return base::Unexpected(taken.error());
+  if (MayGainByStages(*result.plan)) {
+    if (network.PlanConstraints().IsEmpty() && options_.off_chip == plan::OffChip::kWhole) {
+      const base::Expected<bool> taken = take(AddStages(network.Context(), *result.plan));
+      if (!taken) return base::Unexpected(taken.error());
+    }
+    LeaveOutStages(*result.plan);
+    result.status =
+        result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
   }
   if (const choices::PreviousPlan* previous = network.Context().previous)
     result.plan->notes.push_back(previous->Compare(*result.plan));

@@ -66,9 +66,15 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
 // change may be easier to place.
 inline constexpr int64_t kPlacingWork = 6'000'000;
 
-// Returns the plan with two stages in the subgraphs that gain by them, where the profile has
-// engines that work at the same time and everything still fits. Scope and status are adapted. See
-// stages.cc.
+// Whether two stages may improve the plan: engines may work at the same time, and the objective
+// depends on time.
+bool MayGainByStages(const plan::Plan& plan);
+
+// Adapts scope and status: the search considered only subgraphs of single stages.
+void LeaveOutStages(plan::Plan& plan);
+
+// Returns the plan with two stages in the subgraphs that gain by them, where everything still fits.
+// See stages.cc. `context` must outlive the call.
 base::Expected<plan::Plan> AddStages(const choices::SearchContext& context, plan::Plan plan);
 
 // Returns the plan with constants prefetched wherever that lowers its score and everything still

@@ -45,7 +45,6 @@ class Staging {
       : context_(context), usages_(graph::UsagesOf(context.graph)), plan_(std::move(plan)) {}
 
   base::Expected<plan::Plan> Run() {
-    if (!DependsOnTime()) return std::move(plan_);
     std::vector<Gain> gains = FindGains();
     for (size_t tries = 0; !gains.empty() && tries < kMostTries; ++tries) {
       if (context_.stop.Requested()) break;
@@ -60,23 +59,10 @@ class Staging {
       }
       gains.pop_back();
     }
-    FindStatus();
     return std::move(plan_);
   }
 
  private:
-  // Two stages move and compute as much as one, in less time.
-  bool DependsOnTime() const {
-    const auto depends = [](const auto& wanted) {
-      const std::string& metric = wanted.first;
-      return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
-             metric != "off_chip_peak";
-    };
-    const plan::Objective& objective = plan_.objective;
-    return std::any_of(objective.weights.begin(), objective.weights.end(), depends) ||
-           std::any_of(objective.limits.begin(), objective.limits.end(), depends);
-  }
-
   // A subgraph of two stages.
   struct Gain {
     size_t number = 0;
@@ -88,21 +74,9 @@ class Staging {
     const plan::Subgraph& subgraph = plan_.subgraphs[number];
     return !subgraph.serialized && subgraph.prefetch.empty() &&
            subgraph.interval.first < subgraph.interval.last &&
-           !RunsOnOneEngine(subgraph.interval) &&
            std::none_of(plan_.subgraphs.begin() + static_cast<ptrdiff_t>(number),
                         plan_.subgraphs.end(),
                         [](const plan::Subgraph& later) { return !later.prefetch.empty(); });
-  }
-
-  bool RunsOnOneEngine(graph::Interval interval) const {
-    const auto engine_of = [this](int op) {
-      return encoder::program::EngineOf(context_.graph, context_.profile,
-                                        context_.graph.operators[static_cast<size_t>(op)]);
-    };
-    for (int op = interval.first + 1; op <= interval.last; ++op) {
-      if (engine_of(op) != engine_of(interval.first)) return false;
-    }
-    return true;
   }
 
   // Returns the tile of the subgraph, and tiles with a part of its extent along one axis.
@@ -117,7 +91,7 @@ class Staging {
         tile[*axis] = std::max(cut.granularity,
                                static_cast<int64_t>(share * static_cast<double>(tile[*axis])) /
                                    cut.granularity * cut.granularity);
-        if (tile < tiles.back() && tile[*axis] < subgraph.tile[*axis]) tiles.push_back(tile);
+        if (tile != subgraph.tile && tile != tiles.back()) tiles.push_back(tile);
       }
     }
     return tiles;
@@ -139,6 +113,7 @@ class Staging {
     subgraph.in_place = false;
     subgraph.second_stage = second_stage;
     subgraph.largest_proven = false;
+    subgraph.rejected_alternatives.clear();
     if (encoder::program::CheckWellFormed(context_.graph, subgraph.interval, tile))
       return std::nullopt;
     subgraph.tiles =
@@ -240,23 +215,40 @@ class Staging {
     return std::optional<plan::Plan>(std::move(taken));
   }
 
-  // Sets scope and status: the search considered only plans of single stages.
-  void FindStatus() {
-    if (plan_.score <= plan_.bound && plan::IsKnownValue(plan_.network, plan_.objective)) {
-      plan_.scope = {};
-      plan_.proven = true;
-    } else if (plan_.scope.policies.empty()) {
-      plan_.scope.policies = "two stages, which were tried on the partition that was found";
-    }
-    plan_.status = plan_.proven && plan::CoversAll(plan_.scope) ? "optimal" : "feasible";
-  }
-
   const choices::SearchContext& context_;
   const std::vector<graph::Usage> usages_;
   plan::Plan plan_;
 };
 
+// Two stages move and compute as much as one, in less time.
+bool DependsOnTime(const plan::Objective& objective) {
+  const auto depends = [](const auto& wanted) {
+    const std::string& metric = wanted.first;
+    return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
+           metric != "off_chip_peak";
+  };
+  return std::any_of(objective.weights.begin(), objective.weights.end(), depends) ||
+         std::any_of(objective.limits.begin(), objective.limits.end(), depends);
+}
+
 }  // namespace
+
+bool MayGainByStages(const plan::Plan& plan) {
+  return hw_profiles::EnginesAtOnce(plan.profile) > 1 && DependsOnTime(plan.objective);
+}
+
+void LeaveOutStages(plan::Plan& plan) {
+  if (plan.score <= plan.bound && plan::IsKnownValue(plan.network, plan.objective)) {
+    plan.scope = {};
+    plan.proven = true;
+    plan.status = "optimal";
+    return;
+  }
+  constexpr std::string_view kStages = "two stages, but for those of the partition that was found";
+  std::string& policies = plan.scope.policies;
+  policies = policies.empty() ? std::string(kStages) : fmt::format("{}; {}", policies, kStages);
+  plan.status = "feasible";
+}
 
 base::Expected<plan::Plan> AddStages(const choices::SearchContext& context, plan::Plan plan) {
   return Staging(context, std::move(plan)).Run();

@@ -8,6 +8,7 @@
 #include "tessera/plan/files/plan_draft.h"
 #include "tessera/plan/files/plan_files.h"
 #include "tessera/plan/verify/validator.h"
+#include "tessera/search/cost/engine_choice.h"
 #include "tessera/search/partition/partition.h"
 
 // Plans on profiles in which several engines list an operator.
@@ -101,6 +102,28 @@ TEST(ChosenEngines, AreChosenAgainForAProfileThatLacksThem) {
   ASSERT_TRUE(evaluated && evaluated->plan);
   EXPECT_EQ(evaluated->plan->network.operators[1].engine, "other");
   EXPECT_EQ(evaluated->plan->totals.latency_cycles, found.plan->totals.latency_cycles);
+}
+
+// A ratio is sought by searches with other objectives, of which each has the same engines.
+TEST(ChosenEngines, AreThoseOfTheObjectiveThatWasAsked) {
+  Profile profile = TwoEngines();
+  profile.memories[1].leakage_mw = 3;
+  profile.engines[1].mac_pj = 0.125;
+  plan::Objective objective = Minimise("power");
+  objective.limits["latency"] = 5000;
+  const auto found = Search(Network(), profile, objective);
+  ASSERT_TRUE(found.plan);
+  const graph::Graph chosen = cost::WithEngines(Network(), profile, objective.weights);
+  for (size_t op = 0; op < chosen.operators.size(); ++op)
+    EXPECT_EQ(found.plan->network.operators[op].engine, chosen.operators[op].engine);
+}
+
+TEST(ChosenEngines, ARefutationStaysWithLimits) {
+  Profile profile = TwoEngines();
+  profile.memories[1].capacity_bytes = 10;
+  plan::Objective objective = Minimise("latency");
+  objective.limits["latency"] = 1e9;
+  EXPECT_EQ(Search(Network(), profile, objective).status, problem::Status::kInfeasible);
 }
 
 }  // namespace

@@ -98,6 +98,25 @@ TEST(Rewriting, LeavesTheOperatorsOfTheHost) {
   EXPECT_FALSE(partition::RewriteWhatDoesNotFit(SoftmaxAndTable(), profile));
 }
 
+// An engine that runs the softmax need not run its two passes.
+TEST(Rewriting, DropsEnginesThatDoNotRunTheOtherForm) {
+  Profile profile = SmallMachine(hw_profiles::DmaSteps::kSerialized, 99);
+  hw_profiles::Engine special;
+  special.name = "special";
+  special.throughputs.emplace_back().kind = OperatorKind::kSoftmax;
+  profile.engines.push_back(special);
+  graph::Graph graph = SoftmaxAndTable();
+  for (graph::Operator& op : graph.operators) {
+    if (op.kind == OperatorKind::kSoftmax) op.engine = "special";
+  }
+  const auto rewriting = partition::RewriteWhatDoesNotFit(graph, profile);
+  ASSERT_TRUE(rewriting);
+  for (const graph::Operator& op : rewriting->network.operators) {
+    EXPECT_NE(op.kind, OperatorKind::kSoftmax);
+    EXPECT_EQ(op.engine, "") << op.id;
+  }
+}
+
 graph::Graph WholePool() {
   graph::GraphBuilder builder;
   const int x = builder.AddInput({1, 4, 10, 10});

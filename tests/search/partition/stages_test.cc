@@ -98,5 +98,39 @@ TEST(Stages, AreCheckedIndependently) {
   EXPECT_TRUE(refused(altered));
 }
 
+TEST(Stages, NeedSeveralEngines) {
+  Profile profile = Machine(700, true);
+  profile.engines.pop_back();
+  graph::Graph network = ConvAndAdd();
+  for (graph::Operator& op : network.operators) op.engine.clear();
+  auto found = partition::SearchPartition(network, profile, KeepingNothing(Minimise("latency")));
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->plan->scope.policies, "");
+  found->plan->subgraphs[0].second_stage = 1;
+  EXPECT_FALSE(plan::verify::Validate(*found->plan).empty());
+}
+
+// Then they are not tried, and a better plan may have them.
+TEST(Stages, AreLeftOutUnderConstraints) {
+  partition::answer::PartitionOptions options = KeepingNothing(Minimise("latency"));
+  options.constraints = {{.kind = plan::PlanConstraintKind::kTogether,
+                          .interval = {0, 1},
+                          .config = {},
+                          .memory = ""}};
+  const auto found = partition::SearchPartition(ConvAndAdd(), Machine(700, true), options);
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->plan->subgraphs[0].second_stage, 0);
+  EXPECT_EQ(found->status, problem::Status::kFeasible);
+  EXPECT_NE(found->plan->scope.policies, "");
+}
+
+// Bytes and peaks are the same with one stage.
+TEST(Stages, DoNotMatterWithoutTime) {
+  const auto found = partition::SearchPartition(ConvAndAdd(), Machine(700, true),
+                                                KeepingNothing(Minimise("off_chip_bytes")));
+  ASSERT_TRUE(found && found->plan);
+  EXPECT_EQ(found->status, problem::Status::kOptimal);
+}
+
 }  // namespace
 }  // namespace tessera::search
