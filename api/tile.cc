@@ -7,7 +7,6 @@
 #include "tessera/api/answers/answer_text.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/tile_answers.h"
-#include "tessera/encoder/program/homes.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
 namespace tessera::api {
@@ -21,8 +20,7 @@ Result<parts::TileSubject> SubjectOf(const Network& network, const Profile& prof
   const base::Expected<graph::Interval> interval =
       parts::ParseInterval(operators, source.graph, "operators");
   if (!interval) return BadInput(interval.error());
-  return parts::TileSubject{encoder::program::WithHomes(source.graph, profile.Get().profile),
-                            profile.Get().profile, *interval, source.notes};
+  return parts::MakeTileSubject(source.graph, profile.Get().profile, *interval, source.notes);
 }
 
 Result<Problem> Formulate(const Network& network, const Profile& profile,

@@ -14,7 +14,6 @@
 #include "tessera/base/text.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/inputs.h"
-#include "tessera/encoder/program/homes.h"
 #include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/graph/import/yaml/measured_costs.h"
@@ -248,8 +247,8 @@ tl::expected<TileSubject, NetworkRefusal> SubjectOptions::Load(Console& console,
       api::parts::ParseInterval(interval_, loaded->graph);
   if (!interval) return tl::unexpected(NetworkRefusal{interval.error()});
   std::vector<std::string> notes = loaded->AllNotes();
-  loaded->graph = encoder::program::WithHomes(std::move(loaded->graph), *profile);
-  return TileSubject{std::move(loaded->graph), *std::move(profile), *interval, std::move(notes)};
+  return api::parts::MakeTileSubject(std::move(loaded->graph), *profile, *interval,
+                                     std::move(notes));
 }
 
 void TileChoice::Declare(CLI::App& app, CLI::Option* profile) {

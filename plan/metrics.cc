@@ -67,6 +67,11 @@ bool GrowsWithWork(const Metric& metric) {
          metric.not_below_average_of == nullptr;
 }
 
+bool DependsOnTime(std::string_view metric) {
+  const Metric* found = FindMetric(metric);
+  return found == nullptr || found->depends_on_time;
+}
+
 double ValueOf(const Metrics& metrics, const Metric& metric) {
   return metric.joining == Joining::kRatio
              ? RatioAt(metrics, metric, static_cast<double>(metrics.latency_cycles))

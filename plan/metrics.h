@@ -93,6 +93,8 @@ struct Metric {
   // of a maximum over steps: the sum whose average rate is a lower bound of it
   int64_t Metrics::*not_below_average_of = nullptr;
   bool counts_work = false;  // a lower bound if the work of an operator is unknown
+  // changes with the times at which engines and transfers run, even if they do the same
+  bool depends_on_time = false;
   bool is_of_front = false;  // `--pareto` compares plans in it
 };
 
@@ -103,6 +105,7 @@ inline constexpr std::array<Metric, 9> kMetrics = {{
      .shown_unit = "cycles",
      .value = &Metrics::latency_cycles,
      .counts_work = true,
+     .depends_on_time = true,
      .is_of_front = true},
     {.name = "energy",
      .title = "energy",
@@ -111,6 +114,7 @@ inline constexpr std::array<Metric, 9> kMetrics = {{
      .shown_per = 1000,
      .value = &Metrics::energy_pj,
      .counts_work = true,
+     .depends_on_time = true,
      .is_of_front = true},
     {.name = "off_chip_bytes",
      .title = "off-chip",
@@ -137,14 +141,16 @@ inline constexpr std::array<Metric, 9> kMetrics = {{
      .value = &Metrics::energy_pj,
      .joining = Joining::kRatio,
      .per_second = 1e-9,
-     .counts_work = true},
+     .counts_work = true,
+     .depends_on_time = true},
     {.name = "bandwidth_average",
      .title = "off-chip bandwidth",
      .unit = "bytes per cycle",
      .shown_unit = "bytes per cycle",
      .value = &Metrics::off_chip_bytes,
      .joining = Joining::kRatio,
-     .counts_work = true},
+     .counts_work = true,
+     .depends_on_time = true},
     {.name = "bandwidth_peak",
      .title = "peak off-chip bandwidth",
      .unit = "bytes per cycle",
@@ -152,7 +158,8 @@ inline constexpr std::array<Metric, 9> kMetrics = {{
      .value = &Metrics::peak_bytes_per_cycle,
      .joining = Joining::kMaximum,
      .not_below_average_of = &Metrics::off_chip_bytes,
-     .counts_work = true},
+     .counts_work = true,
+     .depends_on_time = true},
     {.name = "off_chip_peak",
      .title = "off-chip peak",
      .unit = "bytes",
@@ -190,6 +197,10 @@ const Metric* FindMetric(std::string_view name);
 // Whether unknown work can only increase the metric. Unknown work adds cycles and energy, so rates
 // may fall.
 bool GrowsWithWork(const Metric& metric);
+
+// Whether the metric changes with the times at which engines and transfers run. True for a name
+// that no metric has.
+bool DependsOnTime(std::string_view metric);
 
 double ValueOf(const Metrics& metrics, const Metric& metric);
 double ValueOf(const Metrics& metrics, std::string_view metric);  // 0 if there is no such metric

@@ -24,13 +24,17 @@ namespace tessera::api::parts {
 
 // The network, the profile and the interval of a query.
 struct TileSubject {
-  graph::Graph network;  // with homes (encoder/program/homes.h)
+  graph::Graph network;  // with homes, and the engines of least latency
   hw_profiles::Profile profile;
   graph::Interval interval;
   std::vector<std::string> notes;  // messages of the network's reader
 
   std::string Text() const;
 };
+
+// Assigns homes (encoder/program/homes.h) and engines (search/cost/engine_choice.h) to the network.
+TileSubject MakeTileSubject(graph::Graph network, const hw_profiles::Profile& profile,
+                            graph::Interval interval, std::vector<std::string> notes);
 
 // A question that cannot be asked: bad input, or a network that the profile cannot run.
 struct TileRefusal {

@@ -15,7 +15,9 @@
 #include "tessera/base/text.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/encoder/program/homes.h"
 #include "tessera/report/text_table.h"
+#include "tessera/search/cost/engine_choice.h"
 
 namespace tessera::api::parts {
 namespace {
@@ -284,6 +286,12 @@ base::Expected<Policy> ChoosePolicy(const std::string& words, const TileSubject&
 std::string TileSubject::Text() const {
   const auto id = [this](int op) { return network.operators[static_cast<size_t>(op)].id; };
   return fmt::format("{}, operators {} to {}", network.name, id(interval.first), id(interval.last));
+}
+
+TileSubject MakeTileSubject(graph::Graph network, const hw_profiles::Profile& profile,
+                            graph::Interval interval, std::vector<std::string> notes) {
+  network = search::cost::WithEngines(encoder::program::WithHomes(network, profile), profile, {});
+  return {std::move(network), profile, interval, std::move(notes)};
 }
 
 tl::expected<problem::Problem, TileRefusal> FormulateTile(const TileSubject& subject,

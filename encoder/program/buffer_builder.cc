@@ -108,11 +108,8 @@ void SubgraphDrafts::TouchByEngines(BufferBuilder& draft, const TensorUse& use,
 }
 
 void SubgraphDrafts::TouchBy(BufferBuilder& draft, int k, const Pass& pass, AccessKind kind) const {
-  const auto index = static_cast<size_t>(k);
-  const bool is_late = uses.IsLate(k);
-  const Step end = is_late ? pass.end : pass.compute[index] + 1;
-  for (Step step = is_late ? pass.begin : pass.compute[index]; step < end; ++step)
-    draft.Touch(step, EngineOf(k), kind);
+  const Lifespan steps = ComputeSteps(uses, pass, k);
+  for (Step step = steps.lower; step < steps.upper; ++step) draft.Touch(step, EngineOf(k), kind);
 }
 
 void SubgraphDrafts::Move(BufferBuilder& draft, const TensorUse& use, Step step,
@@ -134,6 +131,12 @@ void SubgraphDrafts::ArriveAhead(BufferBuilder& draft, const TensorUse& use, Tim
   draft.Live(lower, upper);
   for (Step step = lower; step < upper; ++step)
     MoveAt(carrier, draft, use, step, AccessKind::kWrite);
+}
+
+Lifespan ComputeSteps(const SubgraphUses& uses, const Pass& pass, int k) {
+  if (uses.IsLate(k)) return {pass.begin, pass.end};
+  const Step step = pass.compute[static_cast<size_t>(k)];
+  return {step, step + 1};
 }
 
 std::optional<Step> SaveOf(const TensorUse& use, const Pass& pass) {
@@ -174,9 +177,8 @@ void AddWorkspace(SubgraphDrafts& drafts, int k, BufferKind kind, std::string_vi
     const bool is_late = drafts.uses.IsLate(k);
     for (size_t q = is_late ? 1 - phase : phase; q < drafts.timeline.passes.size(); q += 2) {
       const Pass& pass = drafts.timeline.passes[q];
-      const auto index = static_cast<size_t>(k);
-      draft.Live(is_late ? pass.begin : pass.first[index],
-                 is_late ? pass.end : pass.compute[index] + 1);
+      draft.Live(is_late ? pass.begin : pass.first[static_cast<size_t>(k)],
+                 ComputeSteps(drafts.uses, pass, k).upper);
       drafts.TouchBy(draft, k, pass, AccessKind::kRead);
       drafts.TouchBy(draft, k, pass, AccessKind::kWrite);
     }

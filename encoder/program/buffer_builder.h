@@ -55,8 +55,7 @@ class SubgraphDrafts {
                          int phase = 0);
   void SetTensor(BufferBuilder& draft, const TensorUse& use) const;
 
-  // Adds the access of operator k in one pass: at its step, or if it is of the second stage, at
-  // every step, because it may run at any of them.
+  // Adds the accesses of operator k in one pass (ComputeSteps).
   void TouchBy(BufferBuilder& draft, int k, const Pass& pass, problem::AccessKind kind) const;
 
   // Adds the accesses of engines to the tensor in one pass.
@@ -78,6 +77,10 @@ class SubgraphDrafts {
     return graph.tensors[static_cast<size_t>(tensor)];
   }
 };
+
+// Returns the steps of the pass at which operator k may compute: its own step, or if it is of the
+// second stage, all of them.
+problem::Lifespan ComputeSteps(const SubgraphUses& uses, const Pass& pass, int k);
 
 // Returns the step of the pass at which kept rows are copied from the tile for the next tile, if
 // rows are kept.

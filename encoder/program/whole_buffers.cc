@@ -155,11 +155,9 @@ class WholeDrafter {
   }
 
   void TouchAt(BufferBuilder& draft, size_t s, const Pass& pass, int k, AccessKind kind) const {
-    const auto index = static_cast<size_t>(k);
-    const bool is_late = uses_[s].IsLate(k);
-    const Step end = is_late ? pass.end : pass.compute[index] + 1;
-    for (Step step = is_late ? pass.begin : pass.compute[index]; step < end; ++step)
-      draft.Touch(step, uses_[s].engines[index], kind);
+    const problem::Lifespan steps = ComputeSteps(uses_[s], pass, k);
+    for (Step step = steps.lower; step < steps.upper; ++step)
+      draft.Touch(step, uses_[s].engines[static_cast<size_t>(k)], kind);
   }
 
   std::optional<size_t> SubgraphOf(int op) const {

@@ -56,7 +56,15 @@ function spanOf(subgraph) {
 }
 
 function policyOf(subgraph) {
-  return `weights ${subgraph.weights}${subgraph.k_extent ? ` ${subgraph.k_extent}` : ''}${subgraph.in_place ? ', results in place' : ''}${subgraph.halo === 'recompute' ? '' : `, halo ${subgraph.halo}`}${subgraph.serialized ? ', serialized' : ''}${subgraph.second_stage === undefined ? '' : `, two stages, the second from ${plan.operators[subgraph.second_stage].id}`}${subgraph.prefetch ? `, prefetched ${subgraph.prefetch[0]} ahead` : ''}`;
+  const parts = [`weights ${subgraph.weights}`];
+  if (subgraph.k_extent) parts[0] += ` ${subgraph.k_extent}`;
+  if (subgraph.in_place) parts.push('results in place');
+  if (subgraph.halo !== 'recompute') parts.push(`halo ${subgraph.halo}`);
+  if (subgraph.serialized) parts.push('serialized');
+  if (subgraph.second_stage !== undefined)
+    parts.push(`two stages, the second from ${plan.operators[subgraph.second_stage].id}`);
+  if (subgraph.prefetch) parts.push(`prefetched ${subgraph.prefetch[0]} ahead`);
+  return parts.join(', ');
 }
 
 function stepText(step) {

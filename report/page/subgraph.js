@@ -13,7 +13,7 @@ function factsOf(subgraph) {
     ['tiles', grouped(subgraph.tiles)],
     ['policy', policyOf(subgraph)],
     ['cycles', [grouped(cost.latency), timeText(cost.latency)].filter(Boolean).join(' · ')],
-    ['exposed', cost.exposed_cycles > 0 ? `${grouped(cost.exposed_cycles)} cycles beyond the steps of engines` : '0 cycles'],
+    ['exposed', `${grouped(cost.exposed_cycles)} cycles beyond the steps of engines`],
     ['energy', energyText(cost.energy)],
     ['off chip', bytesText(cost.off_chip_bytes)],
     ['peak', `${grouped(cost.peak)} B of ${grouped(plan.memories[0].capacity)}`],

@@ -33,13 +33,19 @@ encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
   return {subgraph.interval, subgraph.tile, PolicyOf(subgraph, kept), subgraph.prefetch};
 }
 
+std::vector<encoder::program::SubgraphChoice> ChoicesOf(std::span<const plan::Subgraph> subgraphs,
+                                                        const std::vector<int>& kept) {
+  std::vector<encoder::program::SubgraphChoice> choices;
+  choices.reserve(subgraphs.size());
+  for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(ChoiceOf(subgraph, kept));
+  return choices;
+}
+
 std::vector<problem::Bytes> OffChipPeaksOf(const graph::Graph& graph,
                                            const hw_profiles::Profile& profile,
                                            std::span<const plan::Subgraph> subgraphs,
                                            const std::vector<int>& kept) {
-  std::vector<encoder::program::SubgraphChoice> choices;
-  for (const plan::Subgraph& subgraph : subgraphs) choices.push_back(ChoiceOf(subgraph, kept));
-  return encoder::program::BytesAtHomes(graph, profile).DuringEach(choices);
+  return encoder::program::BytesAtHomes(graph, profile).DuringEach(ChoicesOf(subgraphs, kept));
 }
 
 namespace {

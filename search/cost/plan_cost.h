@@ -22,6 +22,8 @@ namespace tessera::search::cost {
 encoder::program::Policy PolicyOf(const plan::Subgraph& subgraph, const std::vector<int>& kept);
 encoder::program::SubgraphChoice ChoiceOf(const plan::Subgraph& subgraph,
                                           const std::vector<int>& kept);
+std::vector<encoder::program::SubgraphChoice> ChoicesOf(std::span<const plan::Subgraph> subgraphs,
+                                                        const std::vector<int>& kept);
 
 // Returns the cost of subgraph `number`, given all subgraphs and the boundary tensors kept on chip.
 // The peaks are not computed; they are 0. The network and the profile are those of the simulator.

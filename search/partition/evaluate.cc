@@ -144,10 +144,10 @@ class Evaluator {
  public:
   Evaluator(const plan::files::Draft& draft, const answer::EvaluateOptions& options,
             const choices::SearchContext& context)
-      : draft_(draft), options_(options), context_(context) {
-    for (const plan::Subgraph& subgraph : draft.subgraphs)
-      choices_.push_back(cost::ChoiceOf(subgraph, draft.kept));
-  }
+      : draft_(draft),
+        options_(options),
+        context_(context),
+        choices_(cost::ChoicesOf(draft.subgraphs, draft.kept)) {}
 
   base::Expected<Evaluation> Run(const plan::Metrics& lower_bounds) {
     if (auto fault = encoder::program::FindUnkeepable(draft_.network, choices_, draft_.kept)) {
@@ -294,7 +294,7 @@ class Evaluator {
   const plan::files::Draft& draft_;
   const answer::EvaluateOptions& options_;
   const choices::SearchContext& context_;
-  std::vector<SubgraphChoice> choices_;
+  const std::vector<SubgraphChoice> choices_;
   placement::JointPlacement joint_;
 };
 

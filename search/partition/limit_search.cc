@@ -61,13 +61,6 @@ bool MinimizesPeaks(const plan::Objective& objective) {
   });
 }
 
-// Whether prefetching may lower the metric. It moves transfers, and lowers neither work nor traffic
-// nor peaks.
-bool FallsByPrefetching(const std::string& metric) {
-  return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
-         metric != "off_chip_peak";
-}
-
 class LimitSearch {
  public:
   explicit LimitSearch(const RelatedSearch& asked)
@@ -159,7 +152,7 @@ class LimitSearch {
   std::vector<plan::Objective> Related() const {
     plan::Objective without = options_.objective;
     std::erase_if(without.limits, [this](const auto& limit) {
-      return !options_.prefetch || FallsByPrefetching(limit.first);
+      return !options_.prefetch || plan::DependsOnTime(limit.first);
     });
     std::vector<std::string> metrics;
     for (const auto& [name, limit] : options_.objective.limits) {

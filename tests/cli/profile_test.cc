@@ -65,10 +65,11 @@ TEST_F(ProfileTest, AFittedProfileStatesTheErrorOfMeasurementsThatWereLeftOut) {
   const auto known = ParseJson(Read("fitted.json")).at("known_error");
   EXPECT_EQ(known.at("source"), "measurements left out of its fit: measured.csv");
   EXPECT_EQ(known.at("median"), held_out.at("median"));
-  const Outcome planned = Run({"plan", "net.yaml", "--hw", "fitted.json"});
+  const Outcome planned = Run({"plan", "net.yaml", "--hw", "fitted.json", "--output", "plan.html"});
   EXPECT_EQ(planned.exit_code, 0);
   EXPECT_THAT(planned.out, HasSubstr("known error of cycles on this profile: half of them within"));
   EXPECT_THAT(planned.out, HasSubstr("(measurements left out of its fit: measured.csv)"));
+  EXPECT_THAT(Read("plan.html"), HasSubstr("known error of cycles on this profile: half of them"));
 }
 
 TEST_F(ProfileTest, FewMeasurementsSayNothingAboutOthers) {

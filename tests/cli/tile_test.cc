@@ -41,6 +41,21 @@ TEST_F(TileTest, AnswersForTheWholeNetwork) {
   EXPECT_FALSE(answer.contains("candidates"));
 }
 
+// Of several engines that list an operator, the cheapest runs it, as in plans.
+TEST_F(TileTest, CostsAreThoseOfTheCheapestEngines) {
+  Write("two.yaml", "extends: " + Shipped("hw_profiles/mcu_320k.yaml") +
+                        "\nname: two\nengines:\n  fast:\n    mac_pj: 10\n    operators:\n"
+                        "      conv: {cycles_per_step: 0.5}\n");
+  const std::string network = Shipped("examples/networks/patent_chain.yaml");
+  const auto tile = ParseJson(Run({"tile", network, "--hw", "two.yaml", "--format", "json"}).out);
+  const auto plan = ParseJson(Run({"plan", network, "--hw", "two.yaml", "--format", "json"}).out);
+  ASSERT_EQ(plan.at("subgraphs").size(), 1U);
+  EXPECT_EQ(tile.at("largest"), "1x4x4x14");
+  EXPECT_EQ(plan.at("subgraphs").front().at("tile"), ParseJson("[1, 4, 4, 14]"));
+  EXPECT_EQ(tile.at("corners").front().at("cost").at("latency_cycles"),
+            plan.at("totals").at("latency_cycles"));
+}
+
 TEST_F(TileTest, ListsEveryShapeOnRequest) {
   const auto answer = ParseJson(TileChain({"--all"}).out);
   EXPECT_EQ(answer.at("candidates").size(), 21U);  // 3 extents of 4 rows times 7 of 14 columns

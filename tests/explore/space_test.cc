@@ -72,6 +72,19 @@ TEST(Space, IsTheProductOfItsAxesAndFollowsExpressions) {
   EXPECT_FALSE(complete["engines"]["npu"]["operators"]["pool"].contains("unroll"));
 }
 
+// An error that was measured on the base says nothing about a point that differs from it.
+TEST(Space, OnlyTheBaseHasItsKnownError) {
+  const Json base = Load("ethos_u55_256");
+  ASSERT_TRUE(base.contains("known_error"));
+  const double clock_hz = base.at("clock_hz");
+  const Space space({{"", "npu", base}}, {AxisOf("clock_hz", {clock_hz, 2 * clock_hz})}, {});
+  const auto points = space.Enumerate();
+  ASSERT_TRUE(points);
+  ASSERT_EQ(points->size(), 2U);
+  EXPECT_TRUE(Json::parse((*points)[0].text).contains("known_error"));
+  EXPECT_FALSE(Json::parse((*points)[1].text).contains("known_error"));
+}
+
 TEST(Space, EqualBanksFollowTheCapacity) {
   const Space space({{"", "banks", Load("three_bank_two_mode")}},
                     {AxisOf("memories.sram.capacity_bytes", {196608, 393216})}, {});

@@ -59,6 +59,17 @@ TEST(NetworkFault, KeyOfAnotherKind) {
               {5, 49, "unknown key 'groups'", "kernel"});
 }
 
+TEST(NetworkFault, AChosenEngineWithoutItsName) {
+  ExpectFault(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1, engine_chosen: true}\n"),
+              {5, 64, "'engine_chosen' without 'engine'", "both keys, or neither"});
+}
+
+TEST(NetworkFault, BytesByARatioThatAreNotStated) {
+  ExpectFault(Around("  - {id: a, kind: pool, inputs: [x], kernel: 1}\n",
+                     "constants: [{id: w, shape: [1], stored_by_ratio: true}]\n"),
+              {6, 50, "'stored_by_ratio' without 'stored_bytes'", "both keys, or neither"});
+}
+
 TEST(NetworkFault, UnknownInput) {
   ExpectFault(Around("  - {id: stem, kind: pool, inputs: [x], kernel: 1}\n"
                      "  - {id: b, kind: pool, inputs: [stme], kernel: 1}\n"),

@@ -57,9 +57,9 @@ TEST(Extends, NullDropsAFieldThatMayBeAbsent) {
     return LayoutOf(profile, base::TensorRole::kConstant).stored_ratio;
   };
   EXPECT_EQ(ratio_of(Read("extends: small.yaml\nname: a\n", "a.yaml", loader)), 0.5);
-  EXPECT_FALSE(ratio_of(Read(
-      "extends: small.yaml\nname: a\nroles:\n  constant: {stored_ratio: null}\n", "a.yaml",
-      loader)));
+  EXPECT_FALSE(
+      ratio_of(Read("extends: small.yaml\nname: a\nroles:\n  constant: {stored_ratio: null}\n",
+                    "a.yaml", loader)));
 }
 
 // An error was measured on one machine.

@@ -42,6 +42,15 @@ TEST(Difference, OfAPlanAndItselfIsNone) {
   EXPECT_THAT(difference.shifts, IsEmpty());
 }
 
+// The planner may choose other engines for the same network; its author may not.
+TEST(Difference, OfChosenEnginesIsNoneOfTheNetwork) {
+  Plan chosen = OneConvPlan();
+  chosen.network.operators[0].engine = "npu";
+  EXPECT_THAT(files::FindDifference(OneConvPlan(), chosen).circumstances, ElementsAre("network"));
+  chosen.network.operators[0].engine_chosen = true;
+  EXPECT_THAT(files::FindDifference(OneConvPlan(), chosen).circumstances, IsEmpty());
+}
+
 // a | b c | d e   and   a | b c d | e: the cut after a is shared, and the rest is one part.
 TEST(Difference, IsCountedBetweenSharedCuts) {
   const files::Difference difference =

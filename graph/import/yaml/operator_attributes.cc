@@ -172,8 +172,8 @@ void ReadAttributes(const YamlNode& entry, size_t operands, Operator& op, ops::W
   if (const YamlNode engine = entry.Maybe("engine")) op.engine = engine.Text();
   if (const YamlNode chosen = entry.Maybe("engine_chosen")) {
     op.engine_chosen = chosen.Boolean();
-    if (op.engine.empty())
-      chosen.Complain("a chosen engine without its name", "'engine' next to it");
+    if (op.engine_chosen && op.engine.empty())
+      chosen.Complain("'engine_chosen' without 'engine'", "both keys, or neither");
   }
   ReadFields(entry, fields);
   const YamlNode accesses = entry.Maybe("accesses");

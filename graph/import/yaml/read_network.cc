@@ -142,7 +142,7 @@ void NetworkReader::ReadConstants() {
     if (const YamlNode by_ratio = entry.Maybe("stored_by_ratio")) {
       tensor.stored_by_ratio = by_ratio.Boolean();
       if (tensor.stored_by_ratio && tensor.stored_bytes == 0)
-        by_ratio.Complain("no 'stored_bytes' that a ratio gives", "'stored_bytes' with it");
+        by_ratio.Complain("'stored_by_ratio' without 'stored_bytes'", "both keys, or neither");
     }
     Claim(constants_, entry.Maybe("id"), tensor.id, tensor.shape);
     graph_.tensors.push_back(std::move(tensor));

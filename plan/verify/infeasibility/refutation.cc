@@ -140,10 +140,8 @@ Bytes FreeRoomOf(const Plan& question) {
 // Prefetching changes when transfers run: cycles, with them the leakage, and every rate.
 Plan WithoutWhatPrefetchingChanges(Plan question) {
   if (question.run.prefetches) {
-    std::erase_if(question.objective.limits, [](const auto& limit) {
-      return limit.first != "macs" && limit.first != "off_chip_bytes" && limit.first != "peak" &&
-             limit.first != "off_chip_peak";
-    });
+    std::erase_if(question.objective.limits,
+                  [](const auto& limit) { return DependsOnTime(limit.first); });
   }
   return question;
 }

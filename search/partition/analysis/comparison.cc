@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "tessera/encoder/program/homes.h"
@@ -194,17 +193,6 @@ bool HaveEqualSlices(const graph::Graph& network, const Profile& a, const Profil
   return std::all_of(network.operators.begin(), network.operators.end(), slices_alike);
 }
 
-// The metrics that do not depend on times, and those that do not depend on energies. All others
-// may.
-constexpr std::array<std::string_view, 4> kWithoutTime = {"macs", "off_chip_bytes", "peak",
-                                                          "off_chip_peak"};
-constexpr std::array<std::string_view, 5> kWithoutEnergy = {"latency", "macs", "off_chip_bytes",
-                                                            "peak", "off_chip_peak"};
-
-bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 }  // namespace
 
 bool IsAtLeastAsGood(const graph::Graph& network, const Profile& better, const Profile& worse,
@@ -215,8 +203,8 @@ bool IsAtLeastAsGood(const graph::Graph& network, const Profile& better, const P
     if (metric == nullptr || metric->joining == plan::Joining::kRatio ||
         metric->not_below_average_of != nullptr)
       return false;
-    concern.time = concern.time || !IsOneOf(kWithoutTime, name);
-    concern.energy = concern.energy || !IsOneOf(kWithoutEnergy, name);
+    concern.time = concern.time || metric->depends_on_time;
+    concern.energy = concern.energy || (metric->depends_on_time && name != "latency");
   }
   const Profile improved = Improvement(worse, better, concern).Take();
   if (hw_profiles::WriteProfileJson(improved) != hw_profiles::WriteProfileJson(better))

@@ -72,9 +72,7 @@ bool DependsOnEngines(const plan::Plan& plan) {
       std::any_of(profile.engines.begin(), profile.engines.end(),
                   [](const hw_profiles::Engine& engine) { return engine.blocks.has_value(); });
   const auto depends = [has_blocks](const auto& wanted) {
-    const std::string& metric = wanted.first;
-    return metric != "macs" && metric != "peak" && metric != "off_chip_peak" &&
-           (metric != "off_chip_bytes" || has_blocks);
+    return plan::DependsOnTime(wanted.first) || (wanted.first == "off_chip_bytes" && has_blocks);
   };
   const plan::Objective& objective = plan.objective;
   return !profile.memories[static_cast<size_t>(profile.tile_memory)].modes.empty() ||

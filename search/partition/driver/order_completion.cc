@@ -194,12 +194,15 @@ base::Expected<answer::PartitionResult> OrderSearch::TakeResult() {
   }
   if (MayGainByStages(*result.plan)) {
     if (network.PlanConstraints().IsEmpty() && options_.off_chip == plan::OffChip::kWhole) {
-      const base::Expected<bool> taken = take(AddStages(network.Context(), *result.plan));
+      const base::Expected<bool> taken =
+          take(AddStages(network.Context(), network.PlanConstraints(), *result.plan));
       if (!taken) return base::Unexpected(taken.error());
     }
     LeaveOutStages(*result.plan);
     result.status =
         result.plan->status == "optimal" ? problem::Status::kOptimal : problem::Status::kFeasible;
+  } else if (std::optional<std::string> obstacle = ObstacleToStages(result.plan->profile)) {
+    result.plan->notes.push_back(*std::move(obstacle));
   }
   if (const choices::PreviousPlan* previous = network.Context().previous)
     result.plan->notes.push_back(previous->Compare(*result.plan));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
@@ -62,20 +63,23 @@ base::Expected<FixedOrderResult> SearchFixedOrder(const paths::OrderedNetwork& n
                                                   std::span<paths::PathSearch* const> before,
                                                   Known known, paths::LaterAxes later_axes);
 
-// The budget of each placement of a changed plan, times its buffers. It is small, because another
-// change may be easier to place.
-inline constexpr int64_t kPlacingWork = 6'000'000;
-
 // Whether two stages may improve the plan: engines may work at the same time, and the objective
 // depends on time.
 bool MayGainByStages(const plan::Plan& plan);
+
+// Returns the reason why no subgraph on a profile with `concurrent` can have two stages; nullopt if
+// one can, or if the profile is not concurrent.
+std::optional<std::string> ObstacleToStages(const hw_profiles::Profile& profile);
 
 // Adapts scope and status: the search considered only subgraphs of single stages.
 void LeaveOutStages(plan::Plan& plan);
 
 // Returns the plan with two stages in the subgraphs that gain by them, where everything still fits.
-// See stages.cc. `context` must outlive the call.
-base::Expected<plan::Plan> AddStages(const choices::SearchContext& context, plan::Plan plan);
+// `context` and `constraints` are those of the plan's network. See stages.cc. An error is an error
+// of the program.
+base::Expected<plan::Plan> AddStages(const choices::SearchContext& context,
+                                     const constraints::PlanConstraints& constraints,
+                                     plan::Plan plan);
 
 // Returns the plan with constants prefetched wherever that lowers its score and everything still
 // fits. A note states how often; Plan::scope and status are adapted. See prefetch.cc. `context` and

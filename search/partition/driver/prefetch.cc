@@ -5,21 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/homes.h"
-#include "tessera/problem/validator.h"
 #include "tessera/search/cost/plan_cost.h"
-#include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
+#include "tessera/search/partition/driver/plan_change.h"
 #include "tessera/search/partition/driver/prefetch_schedule.h"
 #include "tessera/search/partition/driver/regrouping.h"
-#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 // Constants that are loaded once delay the engines of their subgraph. If there is space, they
 // arrive while earlier subgraphs compute their last tiles (docs/program.md, "Ahead"):
@@ -45,7 +41,7 @@ namespace tessera::search::partition::driver {
 namespace {
 
 using hw_profiles::WeightPolicy;
-using problem::Problem;
+using Outcome = ChangeOutcome;
 
 constexpr int kMostTakenBack = 6;           // rounds in which one schedule returns to slices
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
@@ -63,7 +59,7 @@ class Prefetcher {
         constraints_(constraints),
         options_(options),
         plan_(std::move(plan)),
-        score_(ScoreOf(plan_.totals)) {}
+        score_(ScoreWithoutPeaks(context, plan_.totals)) {}
 
   base::Expected<plan::Plan> Run() {
     Outcome outcome = Outcome::kNoGain;
@@ -72,9 +68,11 @@ class Prefetcher {
       const base::Expected<std::vector<Scheduled>> schedules = FindSchedules();
       if (!schedules) return base::Unexpected(schedules.error());
       for (const Scheduled& scheduled : *schedules) {
-        const base::Expected<Outcome> tried = Try(scheduled);
+        const base::Expected<Outcome> tried =
+            TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
         if (!tried) return base::Unexpected(tried.error());
         outcome = *tried;
+        if (outcome == Outcome::kTaken) without_room_ = scheduled.without_room;
         if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
       }
       if (schedules->empty() && context_.stop.Requested()) outcome = Outcome::kStopped;
@@ -85,8 +83,6 @@ class Prefetcher {
   }
 
  private:
-  enum class Outcome : uint8_t { kTaken, kNoGain, kNoRoom, kStopped };
-
   // Subgraphs with the times of their constants.
   struct Scheduled {
     std::vector<plan::Subgraph> subgraphs;
@@ -94,22 +90,6 @@ class Prefetcher {
     double score = 0;      // without peaks
     int without_room = 0;  // subgraphs of which no part arrives ahead, for lack of room
   };
-
-  // Returns the score without peaks, which only placements determine.
-  double ScoreOf(plan::Metrics totals) const {
-    totals.peak_bytes = 0;
-    totals.off_chip_peak_bytes = 0;
-    return context_.scale.ScoreOf(totals);
-  }
-
-  static std::vector<encoder::program::SubgraphChoice> ChoicesOf(
-      const std::vector<plan::Subgraph>& subgraphs, const std::vector<int>& kept) {
-    std::vector<encoder::program::SubgraphChoice> choices;
-    choices.reserve(subgraphs.size());
-    for (const plan::Subgraph& subgraph : subgraphs)
-      choices.push_back(cost::ChoiceOf(subgraph, kept));
-    return choices;
-  }
 
   bool MayOverlap() const {
     return context_.profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
@@ -143,13 +123,13 @@ class Prefetcher {
     bool changed = true;
     for (int i = 0; i < kMostTakenBack && changed && !context_.stop.Requested(); ++i) {
       const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
-          context_.graph, context_.profile, ChoicesOf(with, groups.kept));
+          context_.graph, context_.profile, cost::ChoicesOf(with, groups.kept));
       if (!program) return base::Unexpected(program.error());
       const std::vector<FreeBytes> free = FindFree(*program, with.size(), room);
       PrefetchSchedule::Proposal found = schedule.Propose(with, free);
       changed = schedule.TakeBack(groups.subgraphs, found.subgraphs, with);
       if (!without_room_) without_room_ = found.without_room;
-      const double score = ScoreOf(found.totals);
+      const double score = ScoreWithoutPeaks(context_, found.totals);
       if (Fits(free, room) && score < (best ? best->score : score_))
         best = Scheduled{std::move(found.subgraphs), groups.kept, score, found.without_room};
     }
@@ -204,111 +184,6 @@ class Prefetcher {
     const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
     return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
            (config == nullptr || (!config->weights && config->addresses.empty()));
-  }
-
-  // Accepts the schedule if the plan improves.
-  base::Expected<Outcome> Try(const Scheduled& scheduled) {
-    const std::vector<encoder::program::SubgraphChoice> choices =
-        ChoicesOf(scheduled.subgraphs, scheduled.kept);
-    base::Expected<encoder::program::Program> program =
-        encoder::program::BuildProgram(context_.graph, context_.profile, choices);
-    if (!program) return base::Unexpected(program.error());
-    if (context_.previous != nullptr) context_.previous->AddHints(choices, *program);
-    std::optional<std::vector<plan::Home>> homes = HomesOf(choices);
-    if (!homes) return Outcome::kNoRoom;
-    placement::JointPlacement joint{
-        .program = *std::move(program), .result = {}, .homes = *std::move(homes)};
-    const auto buffers = static_cast<int64_t>(joint.program.problem.buffers.size());
-    base::Expected<problem::Result> result = context_.Place(
-        Hinted(joint.program), /*minimize=*/false,
-        {std::min(context_.budget.units, kPlacingWork / std::max<int64_t>(buffers, 1))},
-        context_.stop);
-    if (!result) return base::Unexpected(result.error());
-    joint.result = *std::move(result);
-    if (!joint.result.allocation)
-      return context_.stop.Requested() ? Outcome::kStopped : Outcome::kNoRoom;
-    plan::Plan better = answer::AssemblePlan(context_, scheduled.subgraphs, scheduled.kept, joint);
-    if (better.score >= plan_.score ||
-        !context_.scale.WithinLimits(context_.scale.CostOf(better.totals)))
-      return Outcome::kNoGain;
-    Take(std::move(better));
-    without_room_ = scheduled.without_room;
-    return Outcome::kTaken;
-  }
-
-  // Returns the homes of the plan, with lifespans in these subgraphs; nullopt if tensors that
-  // shared addresses now live together. Tensors inside a joined subgraph have no home.
-  std::optional<std::vector<plan::Home>> HomesOf(
-      const std::vector<encoder::program::SubgraphChoice>& choices) const {
-    std::vector<plan::Home> homes;
-    for (encoder::program::HomeProblem& built :
-         encoder::program::BuildHomes(context_.graph, context_.profile, choices)) {
-      const auto before =
-          std::find_if(plan_.homes.begin(), plan_.homes.end(),
-                       [&built](const plan::Home& home) { return home.memory == built.memory; });
-      if (before == plan_.homes.end()) return std::nullopt;
-      plan::Home home = *before;
-      home.allocation.offsets.clear();
-      for (const int tensor : built.tensors) {
-        const auto at = std::find(before->tensors.begin(), before->tensors.end(), tensor);
-        if (at == before->tensors.end()) return std::nullopt;
-        home.allocation.offsets.push_back(
-            before->allocation.offsets[static_cast<size_t>(at - before->tensors.begin())]);
-      }
-      home.problem = std::move(built.problem);
-      home.tensors = std::move(built.tensors);
-      const problem::Bytes capacity = home.problem.memories.front().capacity;
-      if (!problem::Validate(home.problem, home.allocation, capacity, 1).empty())
-        return std::nullopt;
-      homes.push_back(std::move(home));
-    }
-    return homes;
-  }
-
-  // Returns the Problem with the addresses of the plan as hints. Buffers are matched by contents,
-  // because the numbers of subgraphs may differ.
-  Problem Hinted(const encoder::program::Program& program) const {
-    std::map<graph::BufferUse, problem::Bytes> known;
-    const auto contents = [](graph::BufferUse use) {
-      use.subgraph = -1;
-      return use;
-    };
-    for (size_t i = 0; i < plan_.buffers.size(); ++i)
-      known.emplace(contents(plan_.buffers[i]), plan_.allocation.offsets[i]);
-    Problem problem = program.problem;
-    for (size_t i = 0; i < program.buffers.size(); ++i) {
-      if (const auto at = known.find(contents(program.buffers[i])); at != known.end())
-        problem.buffers[i].hint = at->second;
-    }
-    for (size_t s = 0; s < plan_.subgraphs.size(); ++s) {
-      tiling::FixOffsets(constraints_.PinsOf(plan_.subgraphs[s].interval, static_cast<int>(s),
-                                             context_.TileMemory().name),
-                         problem);
-    }
-    return problem;
-  }
-
-  // Takes over everything that follows from the partition. Rejected alternatives stay, except those
-  // that the new subgraphs use.
-  void Take(plan::Plan better) {
-    for (plan::Subgraph& subgraph : better.subgraphs) {
-      std::erase_if(
-          subgraph.rejected_alternatives, [&](const plan::RejectedAlternative& rejection) {
-            return rejection.interval == subgraph.interval && rejection.tile == subgraph.tile &&
-                   rejection.weights == subgraph.weights && rejection.halo == subgraph.halo &&
-                   rejection.k_extent == subgraph.k_extent &&
-                   rejection.serialized == subgraph.serialized;
-          });
-    }
-    plan_.subgraphs = std::move(better.subgraphs);
-    plan_.kept = std::move(better.kept);
-    plan_.homes = std::move(better.homes);
-    plan_.problem = std::move(better.problem);
-    plan_.allocation = std::move(better.allocation);
-    plan_.buffers = std::move(better.buffers);
-    plan_.steps = std::move(better.steps);
-    plan_.totals = std::move(better.totals);
-    plan_.score = better.score;
   }
 
   // Sets scope and status: the search considered only plans without prefetched constants.

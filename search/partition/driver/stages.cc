@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/search/cost/plan_cost.h"
-#include "tessera/search/partition/answer/plan_assembly.h"
 #include "tessera/search/partition/driver/order_search.h"
+#include "tessera/search/partition/driver/plan_change.h"
 #include "tessera/search/partition/driver/prefetch_schedule.h"
 #include "tessera/search/partition/driver/regrouping.h"
-#include "tessera/search/partition/placement/home_and_joint_placement.h"
 
 // Where the profile says `concurrent`, a subgraph may run as two stages
 // (encoder/program/stages.cc): engines work next to each other on adjacent tiles. Their buffers
@@ -41,20 +42,25 @@ constexpr std::array kShares = {0.75, 0.5, 0.375, 0.25, 0.1875, 0.125, 0.0625};
 
 class Staging {
  public:
-  Staging(const choices::SearchContext& context, plan::Plan plan)
-      : context_(context), usages_(graph::UsagesOf(context.graph)), plan_(std::move(plan)) {}
+  Staging(const choices::SearchContext& context, const constraints::PlanConstraints& constraints,
+          plan::Plan plan)
+      : context_(context),
+        constraints_(constraints),
+        usages_(graph::UsagesOf(context.graph)),
+        plan_(std::move(plan)) {}
 
   base::Expected<plan::Plan> Run() {
     std::vector<Gain> gains = FindGains();
     for (size_t tries = 0; !gains.empty() && tries < kMostTries; ++tries) {
       if (context_.stop.Requested()) break;
-      base::Expected<std::optional<plan::Plan>> better = Try(gains);
-      if (!better) return base::Unexpected(better.error());
-      if (*better) {
-        (*better)->notes.push_back(fmt::format("{} subgraph{} two stages side by side",
-                                               gains.size(),
-                                               gains.size() == 1 ? " runs" : "s run"));
-        plan_ = **std::move(better);
+      std::vector<plan::Subgraph> subgraphs = plan_.subgraphs;
+      for (const Gain& gain : gains) subgraphs[gain.number] = gain.subgraph;
+      const base::Expected<ChangeOutcome> outcome =
+          TryChange(context_, constraints_, {std::move(subgraphs), plan_.kept}, plan_);
+      if (!outcome) return base::Unexpected(outcome.error());
+      if (*outcome == ChangeOutcome::kTaken) {
+        plan_.notes.push_back(fmt::format("{} subgraph{} in two stages", gains.size(),
+                                          gains.size() == 1 ? " runs" : "s run"));
         break;
       }
       gains.pop_back();
@@ -148,27 +154,12 @@ class Staging {
         std::optional<plan::Subgraph> staged = Staged(subgraph, tile, k);
         if (!staged) continue;
         const double score = PriceIn(number, *staged);
-        if (score >= (best ? best->score : ScoreOf(plan_.totals))) continue;
+        if (score >= (best ? best->score : ScoreWithoutPeaks(context_, plan_.totals))) continue;
         const std::optional<problem::Bytes> load = LoadOf(context_, *staged, plan_.kept);
         if (load && *load <= context_.Room()) best = Gain{number, *std::move(staged), score};
       }
     }
     return best;
-  }
-
-  std::vector<encoder::program::SubgraphChoice> ChoicesOf(
-      const std::vector<plan::Subgraph>& subgraphs) const {
-    std::vector<encoder::program::SubgraphChoice> choices;
-    for (const plan::Subgraph& subgraph : subgraphs)
-      choices.push_back(cost::ChoiceOf(subgraph, plan_.kept));
-    return choices;
-  }
-
-  // Returns the score of these totals without peaks, which only placements determine.
-  double ScoreOf(plan::Metrics totals) const {
-    totals.peak_bytes = 0;
-    totals.off_chip_peak_bytes = 0;
-    return context_.scale.ScoreOf(totals);
   }
 
   // Prices the subgraph, and returns the score of the plan with it in place of its own.
@@ -180,53 +171,18 @@ class Staging {
     subgraphs[number].metrics = subgraph.metrics;
     plan::Metrics totals;
     for (const plan::Subgraph& each : subgraphs) plan::Accumulate(totals, each.metrics);
-    return ScoreOf(totals);
-  }
-
-  // Returns the plan with these stages if it has a placement and a lower score.
-  base::Expected<std::optional<plan::Plan>> Try(const std::vector<Gain>& gains) const {
-    std::vector<plan::Subgraph> subgraphs = plan_.subgraphs;
-    for (const Gain& gain : gains) subgraphs[gain.number] = gain.subgraph;
-    base::Expected<encoder::program::Program> program =
-        encoder::program::BuildProgram(context_.graph, context_.profile, ChoicesOf(subgraphs));
-    if (!program) return base::Unexpected(program.error());
-    placement::JointPlacement joint{
-        .program = *std::move(program), .result = {}, .homes = plan_.homes};
-    const auto buffers = static_cast<int64_t>(joint.program.problem.buffers.size());
-    base::Expected<problem::Result> result = context_.Place(
-        joint.program.problem, /*minimize=*/false,
-        {std::min(context_.budget.units, kPlacingWork / std::max<int64_t>(buffers, 1))},
-        context_.stop);
-    if (!result) return base::Unexpected(result.error());
-    joint.result = *std::move(result);
-    if (!joint.result.allocation) return std::optional<plan::Plan>();
-    plan::Plan better = answer::AssemblePlan(context_, subgraphs, plan_.kept, joint);
-    if (better.score >= plan_.score ||
-        !context_.scale.WithinLimits(context_.scale.CostOf(better.totals)))
-      return std::optional<plan::Plan>();
-    plan::Plan taken = plan_;
-    taken.subgraphs = std::move(better.subgraphs);
-    taken.problem = std::move(better.problem);
-    taken.allocation = std::move(better.allocation);
-    taken.buffers = std::move(better.buffers);
-    taken.steps = std::move(better.steps);
-    taken.totals = std::move(better.totals);
-    taken.score = better.score;
-    return std::optional<plan::Plan>(std::move(taken));
+    return ScoreWithoutPeaks(context_, totals);
   }
 
   const choices::SearchContext& context_;
+  const constraints::PlanConstraints& constraints_;
   const std::vector<graph::Usage> usages_;
   plan::Plan plan_;
 };
 
 // Two stages move and compute as much as one, in less time.
 bool DependsOnTime(const plan::Objective& objective) {
-  const auto depends = [](const auto& wanted) {
-    const std::string& metric = wanted.first;
-    return metric != "macs" && metric != "off_chip_bytes" && metric != "peak" &&
-           metric != "off_chip_peak";
-  };
+  const auto depends = [](const auto& wanted) { return plan::DependsOnTime(wanted.first); };
   return std::any_of(objective.weights.begin(), objective.weights.end(), depends) ||
          std::any_of(objective.limits.begin(), objective.limits.end(), depends);
 }
@@ -235,6 +191,14 @@ bool DependsOnTime(const plan::Objective& objective) {
 
 bool MayGainByStages(const plan::Plan& plan) {
   return hw_profiles::EnginesAtOnce(plan.profile) > 1 && DependsOnTime(plan.objective);
+}
+
+std::optional<std::string> ObstacleToStages(const hw_profiles::Profile& profile) {
+  if (!profile.tiling.concurrent || hw_profiles::EnginesAtOnce(profile) > 1) return std::nullopt;
+  return std::string("'concurrent' of the profile has no effect: ") +
+         (profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered
+              ? "it has fewer than two engines other than the host"
+              : "transfers have steps of their own");
 }
 
 void LeaveOutStages(plan::Plan& plan) {
@@ -250,8 +214,10 @@ void LeaveOutStages(plan::Plan& plan) {
   plan.status = "feasible";
 }
 
-base::Expected<plan::Plan> AddStages(const choices::SearchContext& context, plan::Plan plan) {
-  return Staging(context, std::move(plan)).Run();
+base::Expected<plan::Plan> AddStages(const choices::SearchContext& context,
+                                     const constraints::PlanConstraints& constraints,
+                                     plan::Plan plan) {
+  return Staging(context, constraints, std::move(plan)).Run();
 }
 
 }  // namespace tessera::search::partition::driver

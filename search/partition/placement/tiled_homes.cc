@@ -21,9 +21,10 @@ using problem::Bytes;
 class Replacement {
  public:
   Replacement(plan::Plan& plan, const HomePins& pins, const off_chip::PlaceOptions& options)
-      : plan_(plan), pins_(pins), options_(options) {
-    for (const plan::Subgraph& subgraph : plan.subgraphs)
-      choices_.push_back(cost::ChoiceOf(subgraph, plan.kept));
+      : plan_(plan),
+        pins_(pins),
+        options_(options),
+        choices_(cost::ChoicesOf(plan.subgraphs, plan.kept)) {
     for (const plan::PlanConstraint& constraint : plan.constraints) {
       if (constraint.kind != plan::PlanConstraintKind::kAddress) continue;
       const graph::Tensor& tensor = plan.network.tensors[static_cast<size_t>(constraint.tensor)];
@@ -76,7 +77,7 @@ class Replacement {
   plan::Plan& plan_;
   HomePins pins_;
   const off_chip::PlaceOptions& options_;
-  std::vector<encoder::program::SubgraphChoice> choices_;
+  const std::vector<encoder::program::SubgraphChoice> choices_;
 };
 
 }  // namespace

@@ -352,6 +352,12 @@ TEST(Fault, AnAccessInAMemoryThatEnginesCannotReach) {
   for (const std::string& fault : faults) EXPECT_THAT(FindingsIn(plan), Contains(fault));
   plan.profile.memories[1].direct_read = plan.profile.memories[1].direct_write = true;
   EXPECT_THAT(FindForbidden(plan), IsEmpty());
+  for (hw_profiles::RoleLayout& role : plan.profile.roles) role.tiles_only = true;
+  EXPECT_EQ(FindForbidden(plan),
+            std::vector<std::string>({"subgraph 0: compute 'conv': reads 'x' in memory 'dram', "
+                                      "where no engine reads tensors of its role",
+                                      "subgraph 0: compute 'conv': writes 'y' in memory 'dram', "
+                                      "where no engine writes tensors of its role"}));
 }
 
 TEST(Fault, AStoreToAMemoryThatCannotBeWritten) {

@@ -50,6 +50,7 @@ plan::Plan PlanOn(const Profile& profile) {
 TEST(Stages, RunWhereTheyGainAndFit) {
   const plan::Plan one = PlanOn(Machine(700, false));
   const plan::Plan two = PlanOn(Machine(700, true));
+  EXPECT_THAT(two.notes, testing::Contains("1 subgraph runs in two stages"));
   ASSERT_EQ(one.subgraphs.size(), 1U);
   ASSERT_GT(one.subgraphs[0].tiles, 2);
   EXPECT_EQ(one.subgraphs[0].second_stage, 0);
@@ -106,8 +107,17 @@ TEST(Stages, NeedSeveralEngines) {
   auto found = partition::SearchPartition(network, profile, KeepingNothing(Minimise("latency")));
   ASSERT_TRUE(found && found->plan);
   EXPECT_EQ(found->plan->scope.policies, "");
+  EXPECT_THAT(found->plan->notes, testing::Contains(testing::HasSubstr("'concurrent'")));
   found->plan->subgraphs[0].second_stage = 1;
   EXPECT_FALSE(plan::verify::Validate(*found->plan).empty());
+}
+
+TEST(Stages, NeedTransfersDuringComputation) {
+  Profile profile = Machine(700, true);
+  profile.tiling.dma = hw_profiles::DmaSteps::kSerialized;
+  const plan::Plan plan = PlanOn(profile);
+  EXPECT_EQ(plan.subgraphs[0].second_stage, 0);
+  EXPECT_THAT(plan.notes, testing::Contains(testing::HasSubstr("'concurrent'")));
 }
 
 // Then they are not tried, and a better plan may have them.
