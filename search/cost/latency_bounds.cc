@@ -193,13 +193,37 @@ class LateConstants {
 
 using hw_profiles::Profile;
 
+// Engines that may read a network input in its home always do so, since no operator makes it. The
+// tiles together read at least the hull. Each request of less than a burst takes a whole one.
+int64_t LeastCyclesAtHomes(const Graph& graph, const Profile& profile, const Coverage& coverage,
+                           const graph::Operator& op) {
+  const hw_profiles::RoleLayout& layout =
+      hw_profiles::LayoutOf(profile, base::TensorRole::kNetworkInput);
+  std::vector<double> cycles(profile.memories.size(), 0);
+  for (const int tensor : op.inputs) {
+    const graph::Tensor& facts = graph.tensors[static_cast<size_t>(tensor)];
+    if (!facts.network_input || facts.state) continue;
+    const int home =
+        encoder::program::HomeOf(graph, profile, tensor, base::TensorRole::kNetworkInput);
+    if (home == profile.tile_memory ||
+        !hw_profiles::MayReadAt(profile, base::TensorRole::kNetworkInput, home))
+      continue;
+    const hw_profiles::Port& port = profile.memories[static_cast<size_t>(home)].port;
+    double bytes = static_cast<double>(PayloadBytes(facts, coverage.NeededOf(tensor), layout));
+    if (layout.request_bytes > 0 && layout.request_bytes < port.burst_bytes)
+      bytes *= static_cast<double>(port.burst_bytes) / static_cast<double>(layout.request_bytes);
+    cycles[static_cast<size_t>(home)] += bytes / port.read_bytes_per_cycle;
+  }
+  return base::LeastWholeCycles(*std::max_element(cycles.begin(), cycles.end()));
+}
+
 std::vector<int64_t> EnginePasses(const Profile& profile, std::span<const CertainWork> operators) {
   const hw_profiles::Port& port = profile.memories[static_cast<size_t>(profile.tile_memory)].port;
   std::vector<int64_t> passes;
   for (const CertainWork& engine : operators) {
     Touched touched = engine.touched;
     base::Accumulate(touched.read, engine.constant_bytes);
-    passes.push_back(std::max(engine.arithmetic, LeastPortCycles(port, touched)));
+    passes.push_back(std::max(engine.cycles, LeastPortCycles(port, touched)));
   }
   return passes;
 }
@@ -239,7 +263,7 @@ int64_t EnginePass(const Profile& profile, std::span<const CertainWork> operator
   for (const int64_t arriving : weights.arriving) pass = std::max(pass, arriving);
   for (size_t i = 0; i < operators.size(); ++i) {
     Touched touched = operators[i].touched;
-    int64_t longest = operators[i].arithmetic;
+    int64_t longest = operators[i].cycles;
     int64_t constant_bytes = 0;
     for (size_t home = 0; home < homes.size(); ++home) {
       const std::span<const ConstantCost> constants = costs.ConstantsIn(home);

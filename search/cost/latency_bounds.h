@@ -16,13 +16,18 @@ namespace tessera::search::cost {
 
 // The certain engine cycles of one operator, and its traffic over the tile memory's port.
 struct CertainWork {
-  int64_t arithmetic = 0;
+  int64_t cycles = 0;          // without its accesses to the tile memory
   Touched touched;             // without constants
   int64_t constant_bytes = 0;  // bytes that it reads in the tile memory under any policy
   bool all = false;            // whether it reads and makes everything, constants included
 };
 
-// Returns the least cycles of each operator, for any policy: the longer of its arithmetic and its
+// Returns a lower bound of the cycles in which the operator, which must read all that a single tile
+// needs, reads network inputs in their homes; 0 if it does not read there under every policy.
+int64_t LeastCyclesAtHomes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                           const Coverage& coverage, const graph::Operator& op);
+
+// Returns the least cycles of each operator, for any policy: the longer of its other work and its
 // use of the port.
 std::vector<int64_t> EnginePasses(const hw_profiles::Profile& profile,
                                   std::span<const CertainWork> operators);

@@ -29,11 +29,11 @@
 // Groups of a convolution are an exception, if tiles may divide them (LeastComputeOf). An operator
 // on the host is always one whole tile, for which nothing is moved.
 //
-// An operator takes the longer of its arithmetic and its use of the tile memory's port. If the
-// interval is cut further, inner tensors become boundary tensors, and where engines may read or
-// write those in their home, the port is not certain. Some constants arrive late
-// (latency_bounds.cc). As one subgraph the interval gets its constants under one of few policies
-// (latency_bounds.cc).
+// An operator takes the longest of its arithmetic, its reads in the homes of network inputs, and
+// its use of the tile memory's port. If the interval is cut further, inner tensors become boundary
+// tensors, and where engines may read or write those in their home, the port is not certain. Some
+// constants arrive late, and as one subgraph the interval gets its constants under one of few
+// policies (latency_bounds.cc).
 namespace tessera::search::cost {
 namespace {
 
@@ -165,17 +165,20 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
                : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
                        : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
   const LeastWork least = LeastWorkOf(graph_, profile_, op, made, found.macs, divides_channels_);
-  found.arithmetic = least.cycles;
+  found.cycles = least.cycles;
   found.mac_pj = least.pj;
   found.all = !on_host && coverage_.ReadsAndMakesAll(index);
-  if (found.all) found.constant_bytes = PortBytesOfConstants(op);
+  if (found.all) {
+    found.constant_bytes = PortBytesOfConstants(op);
+    found.cycles = std::max(found.cycles, LeastCyclesAtHomes(graph_, profile_, coverage_, op));
+  }
   return found;
 }
 
 CertainWork Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
   CertainWork engine;
   if (!its.is_certain) return engine;
-  engine.arithmetic = its.arithmetic;
+  engine.cycles = its.cycles;
   base::Accumulate(metrics_.macs, its.macs);
   metrics_.unknown_work += graph::HasUnknownWork(OpAt(index)) ? 1 : 0;
   mac_pj_ += its.mac_pj;

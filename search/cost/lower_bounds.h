@@ -89,7 +89,7 @@ class SubgraphBounds {
   // The work that an operator certainly does, without its accesses to the tile memory.
   struct Operator {
     bool is_certain = false;  // otherwise no other member is valid
-    int64_t arithmetic = 0;   // cycles
+    int64_t cycles = 0;       // of arithmetic, or of reads in the homes of network inputs
     int64_t macs = 0;
     double mac_pj = 0;
     bool all = false;            // it reads and makes everything, constants included

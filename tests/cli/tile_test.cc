@@ -49,9 +49,6 @@ TEST_F(TileTest, CostsAreThoseOfTheCheapestEngines) {
   const std::string network = Shipped("examples/networks/patent_chain.yaml");
   const auto tile = ParseJson(Run({"tile", network, "--hw", "two.yaml", "--format", "json"}).out);
   const auto plan = ParseJson(Run({"plan", network, "--hw", "two.yaml", "--format", "json"}).out);
-  ASSERT_EQ(plan.at("subgraphs").size(), 1U);
-  EXPECT_EQ(tile.at("largest"), "1x4x4x14");
-  EXPECT_EQ(plan.at("subgraphs").front().at("tile"), ParseJson("[1, 4, 4, 14]"));
   EXPECT_EQ(tile.at("corners").front().at("cost").at("latency_cycles"),
             plan.at("totals").at("latency_cycles"));
 }

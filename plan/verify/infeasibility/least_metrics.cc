@@ -3,8 +3,8 @@
 #include "tessera/plan/verify/infeasibility/least_metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,7 +23,7 @@ namespace {
 // surely reaches an output (FindNeeded). So an operator takes at least the time of its arithmetic
 // for that box. It also takes at least the time in which the port of the tile memory moves that box
 // and the operands that it needs, except operands and results that engines may access in their
-// home.
+// home, and of network inputs there.
 //
 // Each operator runs in one subgraph, so the same holds for a subgraph and its operators. A
 // subgraph also fetches the parts that its operators read of tensors made before it, and stores the
@@ -34,6 +34,12 @@ namespace {
 
 using base::TensorRole;
 
+graph::Shape ExtentsOf(const Box& box) {
+  graph::Shape extents;
+  for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
+  return extents;
+}
+
 // A lower bound of the cycles of the operator's arithmetic for all tiles: the cycles of that box of
 // its result, and the start of one tile if nothing hides it. It holds because boxes that cover a
 // box have at least as many steps of the unrolled loops, including those that fold (docs/program.md
@@ -41,8 +47,7 @@ using base::TensorRole;
 // of groups counts.
 int64_t ModelledCyclesOf(const Plan& plan, const graph::Operator& op, const Box& box,
                          int64_t macs) {
-  graph::Shape made;
-  for (const graph::ops::Extent& extent : box) made.push_back(extent.Length());
+  const graph::Shape made = ExtentsOf(box);
   const bool may_grow_in_place = IsStateInTileMemory(plan, op.outputs.front());
   if (may_grow_in_place) return 0;
   if (IsOnHost(plan, op)) {  // always one tile
@@ -109,10 +114,8 @@ int64_t PortBytesOf(const Plan& plan, int tensor, const Box& box, Direction dire
   const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(tensor)];
   const TensorRole role = RoleAtHome(facts);
   if (MayAccessHome(plan.profile, role, direction)) return 0;
-  graph::Shape extents;
-  for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
   const auto bytes = [&](TensorRole as) {
-    return PayloadOf(facts, extents, hw_profiles::LayoutOf(plan.profile, as));
+    return PayloadOf(facts, ExtentsOf(box), hw_profiles::LayoutOf(plan.profile, as));
   };
   return std::min(bytes(role), bytes(TensorRole::kFeature));
 }
@@ -134,6 +137,30 @@ int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box
   const int64_t written = PortBytesOf(plan, op.outputs.front(), made, Direction::kToHome);
   const auto here = static_cast<size_t>(plan.profile.tile_memory);
   return LeastPortCycles(plan.profile.memories[here].port, read, written);
+}
+
+// A lower bound of the time in which the operator reads one network input that engines read in its
+// home, without tiles. A request for a part of a burst moves the burst.
+int64_t LeastHomeCyclesOf(const Plan& plan, const graph::Operator& op, const Boxes& reads) {
+  const TensorRole role = TensorRole::kNetworkInput;
+  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, role);
+  double most = 0;
+  for (size_t operand = 0; operand < op.inputs.size() && !IsOnHost(plan, op); ++operand) {
+    const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(op.inputs[operand])];
+    const int home = HomeOf(plan, op.inputs[operand]);
+    if (RoleAtHome(facts) != role || home == plan.profile.tile_memory || !reads[operand] ||
+        !hw_profiles::MayReadAt(plan.profile, role, home))
+      continue;
+    const hw_profiles::Port& port = plan.profile.memories[static_cast<size_t>(home)].port;
+    auto bytes = static_cast<double>(PayloadOf(facts, ExtentsOf(*reads[operand]), layout));
+    if (layout.request_bytes > 0) {
+      bytes *= std::max(
+          1.0, static_cast<double>(port.burst_bytes) / static_cast<double>(layout.request_bytes));
+    }
+    most = std::max(most, bytes / port.read_bytes_per_cycle);
+  }
+  constexpr double kRounding = 1e-12;
+  return static_cast<int64_t>(std::ceil(most * (1 - kRounding)));
 }
 
 double LeastPicojoulesOf(const Plan& plan, const graph::Operator& op, int64_t macs) {
@@ -159,7 +186,8 @@ LeastOfOperator FindLeast(const Plan& plan, const graph::Operator& op,
     cycles = std::min(cycles, LeastCyclesOf(plan, each, *made, least.macs));
     least.pj = std::min(least.pj, LeastPicojoulesOf(plan, each, least.macs));
   }
-  least.cycles = std::max(cycles, LeastPortCyclesOf(plan, op, *made, least.reads));
+  least.cycles = std::max({cycles, LeastPortCyclesOf(plan, op, *made, least.reads),
+                           LeastHomeCyclesOf(plan, op, least.reads)});
   const hw_profiles::Engine* engine = EngineOf(plan, op);
   if (engine != nullptr && OnEachEngine(plan, op).size() == 1) least.engine = engine->name;
   return least;
@@ -195,73 +223,6 @@ void AddLeakage(const Plan& plan, Metrics& metrics) {
   for (const hw_profiles::Memory& memory : plan.profile.memories)
     metrics.energy_pj += memory.leakage_mw * 1e9 * seconds;
 }
-
-}  // namespace
-
-bool IsWorkKnown(const graph::Graph& network) {
-  return std::none_of(network.operators.begin(), network.operators.end(), graph::HasUnknownWork);
-}
-
-SumLimits LimitsOfSums(const Plan& question) {
-  const bool known = IsWorkKnown(question.network);
-  const std::map<std::string, double>& given = question.objective.limits;
-  SumLimits limits;
-  for (size_t i = 0; i < limits.size(); ++i) {
-    const Metric& metric =
-        IsExcess(i) ? *kRatioMetrics[i - kSummedMetrics.size()] : *kSummedMetrics[i];
-    const auto limit = given.find(std::string(metric.name));
-    if (limit != given.end() && (known || !IsExcess(i)))
-      limits[i] = IsExcess(i) ? 0 : limit->second;
-  }
-  return limits;
-}
-
-Sums SumsOf(const Metrics& metrics, const Plan& question) {
-  constexpr double kRounding = 1e-9;
-  const SumLimits limits = LimitsOfSums(question);
-  Sums sums = {};
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (!limits[i]) continue;
-    if (!IsExcess(i)) {
-      sums[i] = ValueOf(metrics, *kSummedMetrics[i]);
-      continue;
-    }
-    const Metric& ratio = *kRatioMetrics[i - kSummedMetrics.size()];
-    const double most = question.objective.limits.at(std::string(ratio.name));
-    sums[i] = ExcessOf(metrics, ratio, most * (1 + kRounding));
-  }
-  return sums;
-}
-
-Sums LeastSums(const Metrics& least, const Plan& question) {
-  Sums sums = SumsOf(least, question);
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (IsExcess(i)) sums[i] = -std::numeric_limits<double>::infinity();
-  }
-  return sums;
-}
-
-Sums Added(Sums a, const Sums& b) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-  return a;
-}
-
-bool AreWithin(const SumLimits& limits, const Sums& sums, SumOf what) {
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (IsExcess(i) && what == SumOf::kPart) continue;
-    if (limits[i] && IsBeyond(sums[i], *limits[i])) return false;
-  }
-  return true;
-}
-
-bool AreAsLow(const SumLimits& limits, const Sums& a, const Sums& b) {
-  for (size_t i = 0; i < limits.size(); ++i) {
-    if (limits[i] && a[i] > b[i]) return false;
-  }
-  return true;
-}
-
-namespace {
 
 // The cycles of operators that engines work through one after the other: of all, or if several
 // engines may work at the same time, those of one engine alone, for each, and an equal share of
