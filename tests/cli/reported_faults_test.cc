@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Reported{"LimitsThatNoEvenCutKeeps",
                  "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
-                 " --limit peak=53856,latency=29780 --timeout 1",
+                 " --limit peak=53856,latency=60000 --timeout 1",
                  10, "unknown"},
         Reported{"ALimitOneBelowTheOptimum",
                  "plan examples/networks/event_detector.yaml --hw hw_profiles/mcu_320k.yaml"
