@@ -26,8 +26,8 @@ namespace tessera::search::cost {
 // Returns a lower bound of the cost of the interval for any tile, policy, or partition into several
 // subgraphs, if the boundary tensors of the interval are not kept on chip. Counts every MAC that
 // some result depends on once at full unroll, moves each boundary tensor and constant once, and
-// moves operands and results over the port of the tile memory. peak_bytes and peak_bytes_per_cycle
-// are 0; bound_by is empty.
+// moves operands and results over the port of the tile memory, or network inputs that engines read
+// in their home over its port. peak_bytes and peak_bytes_per_cycle are 0; bound_by is empty.
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
 

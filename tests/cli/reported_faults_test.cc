@@ -93,6 +93,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Claims, ReportedFault,
     testing::Values(
+        Reported{"ALimitBelowTheReadsOfTheInput",
+                 "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
+                 " --limit peak=53856,latency=29780 --timeout 1",
+                 20, "latency is 54261 at least"},
         Reported{"LimitsThatNoEvenCutKeeps",
                  "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
                  " --limit peak=53856,latency=60000 --timeout 1",

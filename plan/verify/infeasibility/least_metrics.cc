@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,7 +24,7 @@ namespace {
 // surely reaches an output (FindNeeded). So an operator takes at least the time of its arithmetic
 // for that box. It also takes at least the time in which the port of the tile memory moves that box
 // and the operands that it needs, except operands and results that engines may access in their
-// home, and of network inputs there.
+// home, and the time in which network inputs that engines read in their home cross its port.
 //
 // Each operator runs in one subgraph, so the same holds for a subgraph and its operators. A
 // subgraph also fetches the parts that its operators read of tensors made before it, and stores the
@@ -139,12 +140,12 @@ int64_t LeastPortCyclesOf(const Plan& plan, const graph::Operator& op, const Box
   return LeastPortCycles(plan.profile.memories[here].port, read, written);
 }
 
-// A lower bound of the time in which the operator reads one network input that engines read in its
+// A lower bound of the time in which the operator reads network inputs that engines read in their
 // home, without tiles. A request for a part of a burst moves the burst.
 int64_t LeastHomeCyclesOf(const Plan& plan, const graph::Operator& op, const Boxes& reads) {
   const TensorRole role = TensorRole::kNetworkInput;
   const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(plan.profile, role);
-  double most = 0;
+  std::map<int, double> cycles;  // of the port of each home
   for (size_t operand = 0; operand < op.inputs.size() && !IsOnHost(plan, op); ++operand) {
     const graph::Tensor& facts = plan.network.tensors[static_cast<size_t>(op.inputs[operand])];
     const int home = HomeOf(plan, op.inputs[operand]);
@@ -157,8 +158,10 @@ int64_t LeastHomeCyclesOf(const Plan& plan, const graph::Operator& op, const Box
       bytes *= std::max(
           1.0, static_cast<double>(port.burst_bytes) / static_cast<double>(layout.request_bytes));
     }
-    most = std::max(most, bytes / port.read_bytes_per_cycle);
+    cycles[home] += bytes / port.read_bytes_per_cycle;
   }
+  double most = 0;
+  for (const auto& [home, of_port] : cycles) most = std::max(most, of_port);
   constexpr double kRounding = 1e-12;
   return static_cast<int64_t>(std::ceil(most * (1 - kRounding)));
 }

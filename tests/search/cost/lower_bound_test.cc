@@ -213,6 +213,42 @@ TEST(LowerBound, OfTheJudgeLeavesTheTileMemoryToConstants) {
   EXPECT_LT(latency(1 << 20), latency(0) - kLateConstants / 8);
 }
 
+// 32 bytes at 4 cycles each, in requests of 4 bytes that take bursts of 16. The other input of the
+// addition is read at the same port in the same step.
+TEST(LowerBound, CountsWholeBurstsOfInputsThatAreReadAtHome) {
+  NetworkBuilder one;
+  NetworkBuilder two;
+  const graph::Graph conv = one.Finish(one.Conv(one.Input({1, 2, 8, 2}), 1, 1));
+  const int first = two.Input({1, 2, 8, 2});
+  const graph::Graph sum = two.Finish(two.Add(first, two.Input({1, 2, 8, 2})));
+  hw_profiles::Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  profile.memories[0].direct_read = true;
+  profile.memories[0].port.read_bytes_per_cycle = 0.25;
+  profile.memories[0].port.burst_bytes = 16;
+  hw_profiles::RoleLayout& layout = LayoutIn(profile, base::TensorRole::kNetworkInput);
+  const auto of_search = [&](const graph::Graph& graph) {
+    return cost::LowerBound(graph, profile, {0, 0}).latency_cycles;
+  };
+  const auto of_judge = [&](const graph::Graph& graph) {
+    plan::Plan question;
+    question.network = graph;
+    question.profile = profile;
+    return plan::verify::infeasibility::LeastMetrics(question, plan::verify::FindUsers(graph))
+        .latency_cycles;
+  };
+  layout.request_bytes = 4;
+  EXPECT_EQ(of_search(conv), 32 * 4 * (16 / 4));
+  EXPECT_EQ(of_judge(conv), 32 * 4 * (16 / 4));
+  EXPECT_EQ(of_search(sum), 2 * 32 * 4 * (16 / 4));
+  EXPECT_EQ(of_judge(sum), 2 * 32 * 4 * (16 / 4));
+  layout.request_bytes = 64;
+  EXPECT_EQ(of_judge(conv), 32 * 4);
+  layout.request_bytes = 4;
+  layout.tiles_only = true;
+  EXPECT_LT(of_search(conv), 32 * 4 * (16 / 4));
+  EXPECT_LT(of_judge(conv), 32 * 4);
+}
+
 // Most of the first map is not needed for the late operators, and may be made behind them.
 TEST(LowerBound, CountsWhatIsSurelyMadeBeforeLateConstants) {
   const graph::Graph graph = LargeMapsThenLargeConstants(1);
