@@ -16,10 +16,10 @@
 #include "tessera/plan/plan.h"
 
 // The best plan of a small question, found by exhaustive search: all engines of the operators that
-// several may run, all orders of the operators, all partitions of each, all sets of boundary tensors
-// kept on chip, all tile extents that the profile's axes permit (every multiple of the step, not the
-// even cuts alone), all policies, all second stages, all K extents of slices. A placement of the
-// joint Problem and of every home decides.
+// several may run, all orders of the operators, all partitions of each, all sets of boundary
+// tensors kept on chip, all tile extents that the profile's axes permit (every multiple of the
+// step, not the even cuts alone), all policies, all second stages, all K extents of slices. A
+// placement of the joint Problem and of every home decides.
 //
 //     order  a b c d    subgraphs  [a b] [c d]     choices of [c d], x kept     joint placement
 //            a c b d               [a] [b] [c d]   tile 1..E, weights, halo
