@@ -102,6 +102,8 @@ struct Subgraph {
   // Each constant that is loaded once is cut into prefetch.size() equal parts along its first axis.
   // Part i arrives while the subgraph prefetch[i] positions earlier runs, or when this one begins
   // if prefetch[i] is 0. The values never ascend. Empty: all constants arrive when this one begins.
+  // If weights are streamed and there is one tile, the first slices of each constant in slices
+  // arrive so too, each in eight of the parts, and each in a slot of its own.
   std::vector<int> prefetch = {};
   bool largest_proven = false;  // it is proven that no larger tile of this shape order is possible
   Metrics metrics;

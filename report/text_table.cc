@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "tessera/base/text.h"
+#include "tessera/plan/verify/residency.h"
 
 namespace tessera::report {
 namespace {
@@ -94,10 +95,12 @@ std::string PolicyText(hw_profiles::WeightPolicy weights, bool in_place,
 
 namespace {
 
-std::string PrefetchText(const std::vector<int>& prefetch) {
+std::string PrefetchText(const plan::Subgraph& subgraph) {
+  const std::vector<int>& prefetch = subgraph.prefetch;
   if (prefetch.empty()) return "";
   const auto late = std::count(prefetch.begin(), prefetch.end(), 0);
-  std::string text = ", prefetched";
+  std::string text =
+      plan::verify::TakesSlicesAhead(subgraph) ? ", first slices prefetched" : ", prefetched";
   if (late > 0) text += fmt::format(" to {}/{}", prefetch.size() - late, prefetch.size());
   if (prefetch.front() > 1) text += fmt::format(" {} ahead", prefetch.front());
   return text;
@@ -108,7 +111,7 @@ std::string PrefetchText(const std::vector<int>& prefetch) {
 std::string PolicyText(const plan::Subgraph& subgraph) {
   return PolicyText(subgraph.weights, subgraph.in_place, subgraph.halo, subgraph.k_extent,
                     subgraph.serialized) +
-         (subgraph.second_stage > 0 ? ", two stages" : "") + PrefetchText(subgraph.prefetch);
+         (subgraph.second_stage > 0 ? ", two stages" : "") + PrefetchText(subgraph);
 }
 
 }  // namespace tessera::report

@@ -255,13 +255,14 @@ base::Expected<Program> BuildProgram(const graph::Graph& graph, const hw_profile
     policy.kept = kept;
     base::Expected<SubgraphUses> found = FindUses(graph, usages, profile, choice.interval, policy);
     if (!found) return base::Unexpected(found.error());
+    tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
     if (!choice.prefetch.empty()) {
+      found->prefetch = choice.prefetch;
+      found->slices_ahead = PrefetchesSlices(policy.weights, tilings.back().tiles, choice.prefetch);
       if (std::optional<base::Diagnostic> fault = FindNothingToPrefetch(graph, *found))
         return base::Unexpected(*fault);
-      found->prefetch = choice.prefetch;
     }
     uses.push_back(*std::move(found));
-    tilings.push_back(CutTiles(graph, choice.interval, choice.tile, choice.policy.halo));
     MarkCached(tilings.back(), choice.policy.halo, uses.back());
     if (choice.policy.in_place) MarkByChannel(graph, profile, tilings.back(), uses.back());
     tiles.push_back(tilings.back().tiles);

@@ -177,7 +177,15 @@ Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
     for (int halved = 0; halved < 2 && bytes_of(held) > most; ++halved)
       held = base::CeilDiv(held, int64_t{2});
   }
-  return {base::CeilDiv(channels, held), bytes_of(held)};
+  return {base::CeilDiv(channels, held), bytes_of(held), held};
+}
+
+int64_t FirstExtentOfSlice(const graph::Tensor& constant, const graph::Operator& user,
+                           const Slicing& slicing, int64_t slice) {
+  if (constant.shape.empty()) return 1;
+  const bool is_last_axis = user.kind == base::OperatorKind::kMatmul && constant.shape.size() > 1;
+  if (is_last_axis) return constant.shape.front();
+  return std::min(slicing.channels, constant.shape.front() - slice * slicing.channels);
 }
 
 bool HasScratch(const hw_profiles::Profile& profile, const graph::Operator& op) {

@@ -52,13 +52,19 @@ problem::Bytes ConstantBytes(const graph::Graph& graph, const hw_profiles::Profi
 // input, and must have as many channels as the output.
 bool IsSliceable(const graph::Graph& graph, int tensor, graph::Interval interval);
 
-// The slices of a sliceable constant for one user: `count` slices of at most `bytes` each.
+// The slices of a sliceable constant for one user: `count` slices of at most `bytes` and `channels`
+// each.
 struct Slicing {
   int64_t count = 1;
   problem::Bytes bytes = 1;
+  int64_t channels = 1;
 };
 Slicing SlicesOf(const graph::Graph& graph, const hw_profiles::Profile& profile, int tensor,
                  const graph::Operator& user);
+
+// The extent of one slice along the first axis of the constant.
+int64_t FirstExtentOfSlice(const graph::Tensor& constant, const graph::Operator& user,
+                           const Slicing& slicing, int64_t slice);
 
 // Bytes of the largest buffer that the memory can hold: its capacity, or its longest bank if
 // buffers must lie inside one bank.

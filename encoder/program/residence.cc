@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
 #include "tessera/encoder/program/layout.h"
@@ -263,10 +265,42 @@ ConstantPart PartAhead(const graph::Tensor& constant, std::span<const int> prefe
           Portion(extent, end - prefetch.begin(), parts), extent};
 }
 
+namespace {
+
+// The entries of `prefetch` that are `ahead`, as positions.
+std::pair<int64_t, int64_t> PartsAt(std::span<const int> prefetch, int ahead) {
+  const auto range = std::equal_range(prefetch.begin(), prefetch.end(), ahead, std::greater<>());
+  return {range.first - prefetch.begin(), range.second - prefetch.begin()};
+}
+
+}  // namespace
+
+int64_t SlicesAhead(int64_t slices, std::span<const int> prefetch) {
+  return std::min(slices, base::CeilDiv(static_cast<int64_t>(prefetch.size()), kPartsOfSlice));
+}
+
+SliceRange SlicesAhead(int64_t slices, std::span<const int> prefetch, int ahead) {
+  const auto [first, end] = PartsAt(prefetch, ahead);
+  if (first == end) return {};
+  return {std::min(slices, first / kPartsOfSlice),
+          std::min(slices, base::CeilDiv(end, kPartsOfSlice))};
+}
+
+ConstantPart SlicePartAhead(int64_t slice, int64_t extent, std::span<const int> prefetch,
+                            int ahead) {
+  const int64_t begin = slice * kPartsOfSlice;
+  const int64_t parts = std::min(kPartsOfSlice, static_cast<int64_t>(prefetch.size()) - begin);
+  const auto [first, end] = PartsAt(prefetch, ahead);
+  return {Portion(extent, std::clamp<int64_t>(first - begin, 0, parts), parts),
+          Portion(extent, std::clamp<int64_t>(end - begin, 0, parts), parts), extent};
+}
+
 std::optional<Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
                                                 const SubgraphUses& uses) {
-  if (std::any_of(uses.constants.begin(), uses.constants.end(),
-                  [](const TensorUse& use) { return use.residence == Residence::kResident; }))
+  if (std::any_of(uses.constants.begin(), uses.constants.end(), [&uses](const TensorUse& use) {
+        return use.residence == Residence::kResident ||
+               (use.residence == Residence::kStreamed && uses.slices_ahead);
+      }))
     return std::nullopt;
   Diagnostic refusal;
   refusal.message = fmt::format("the subgraph that begins with '{}' loads no constant once",

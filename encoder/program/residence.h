@@ -110,6 +110,7 @@ struct SubgraphUses {
   hw_profiles::DmaSteps dma = hw_profiles::DmaSteps::kSerialized;
   std::optional<KCut> split_k;  // set if slices are along K
   std::vector<int> prefetch;    // SubgraphChoice::prefetch
+  bool slices_ahead = false;    // `prefetch` also states when slices of constants arrive
   int second_stage = 0;         // Policy::second_stage
   bool on_host = false;         // its only operator runs on the host
 
@@ -163,7 +164,33 @@ struct ConstantPart {
 // plan::Subgraph::prefetch; if it is empty, all of the constant arrives at 0.
 ConstantPart PartAhead(const graph::Tensor& constant, std::span<const int> prefetch, int ahead);
 
-// Returns why no constant of the subgraph can be prefetched (none is loaded once), or nullopt.
+// Whether slices of constants arrive ahead: each is used once, because there is one tile.
+inline bool PrefetchesSlices(hw_profiles::WeightPolicy weights, int64_t tiles,
+                             std::span<const int> prefetch) {
+  return weights == hw_profiles::WeightPolicy::kStreamed && tiles == 1 && !prefetch.empty();
+}
+
+// Each of the first slices of a constant arrives in this many parts of `prefetch`, the last of them
+// perhaps in fewer. Later slices arrive while their operator runs.
+inline constexpr int64_t kPartsOfSlice = 8;
+
+// The number of slices that arrive before their operator runs, of `slices`.
+int64_t SlicesAhead(int64_t slices, std::span<const int> prefetch);
+
+// The slices [begin, end), of `slices`, of which a part arrives while the subgraph that comes
+// `ahead` earlier runs, or when this one begins if `ahead` is 0.
+struct SliceRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+SliceRange SlicesAhead(int64_t slices, std::span<const int> prefetch, int ahead);
+
+// That part of one of these slices, along the first axis of the slice, whose extent is `extent`.
+ConstantPart SlicePartAhead(int64_t slice, int64_t extent, std::span<const int> prefetch,
+                            int ahead);
+
+// Returns why no constant of the subgraph can be prefetched (none is loaded once, and no slices
+// arrive ahead), or nullopt.
 std::optional<base::Diagnostic> FindNothingToPrefetch(const graph::Graph& graph,
                                                       const SubgraphUses& uses);
 

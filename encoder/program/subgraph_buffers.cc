@@ -222,6 +222,9 @@ void DraftTiles(SubgraphDrafts& drafts) {
 //     resident  w |  r   .          |  r   .          |
 //     C_1's     . |  w   rw         |                 |     slot 0 of phase 0
 //               . |      rw         |                 |     slot 1, if there is more than one slice
+//
+// Slices that arrive ahead have a slot each. The slices after them take turns in these slots and
+// one more.
 
 namespace {
 
@@ -229,14 +232,14 @@ using problem::AccessKind;
 using problem::Step;
 
 // Parts arrive while earlier subgraphs compute their last tiles and store them. From the first part
-// on the constant stays. The rest arrives at P.
-void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use) {
-  const graph::Tensor& constant = drafts.TensorAt(use.tensor);
-  const std::vector<int>& prefetch = drafts.uses.prefetch;
+// on the constant stays. The rest arrives at P. `arrives`: whether a part arrives that many
+// subgraphs earlier.
+template <typename Arrives>
+void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use,
+              const Arrives& arrives) {
   bool has_begun = false;
   for (size_t i = 0; i < drafts.earlier.size(); ++i) {
-    const auto ahead = static_cast<int>(drafts.earlier.size() - i);
-    if (PartAhead(constant, prefetch, ahead).IsEmpty()) continue;
+    if (!arrives(static_cast<int>(drafts.earlier.size() - i))) continue;
     Timeline& carrier = drafts.earlier[i];
     const Pass& pass = carrier.passes[carrier.LastPass()];
     drafts.ArriveAhead(draft, use, carrier, pass.begin, pass.end);
@@ -245,8 +248,7 @@ void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use
     if (!has_begun) draft.Live(carrier.end, drafts.timeline.begin);
     has_begun = true;
   }
-  if (!PartAhead(constant, prefetch, 0).IsEmpty())
-    drafts.Move(draft, use, *drafts.timeline.prologue, AccessKind::kWrite);
+  if (arrives(0)) drafts.Move(draft, use, *drafts.timeline.prologue, AccessKind::kWrite);
 }
 
 void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
@@ -260,7 +262,10 @@ void AddResident(SubgraphDrafts& drafts, const TensorUse& use) {
       drafts.timeline.tile_loop ? drafts.timeline.tile_loop->end : LastUse(use, last) + 1;
   if (!drafts.uses.prefetch.empty()) {
     draft.Live(drafts.timeline.begin, end);
-    Prefetch(drafts, draft, use);
+    const graph::Tensor& constant = drafts.TensorAt(use.tensor);
+    Prefetch(drafts, draft, use, [&](int ahead) {
+      return !PartAhead(constant, drafts.uses.prefetch, ahead).IsEmpty();
+    });
   } else {
     const auto own_step = drafts.timeline.loads.find(use.tensor);
     const Step load =
@@ -325,8 +330,33 @@ void AddSlot(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing&
   }
 }
 
+// A slot whose first slice arrives ahead (slot < ahead), or that takes the first slice after these.
+void AddSlotAhead(SubgraphDrafts& drafts, int k, const TensorUse& use, const Slicing& slicing,
+                  int64_t ahead, int slot) {
+  BufferBuilder& draft = OpenSlice(drafts, k, use, 0, slot);
+  draft.buffer.size = slicing.bytes;
+  const Step compute = drafts.timeline.passes.front().compute[static_cast<size_t>(k)];
+  draft.LiveAt(compute);
+  draft.Touch(compute, drafts.EngineOf(k), AccessKind::kRead);
+  const bool is_taken_again = slot + ahead + 1 < slicing.count;
+  if (slot == ahead || is_taken_again) drafts.Move(draft, use, compute, AccessKind::kWrite);
+  if (slot == ahead) return;
+  draft.Live(drafts.timeline.begin, compute);
+  const int64_t extent =
+      FirstExtentOfSlice(drafts.TensorAt(use.tensor), drafts.OperatorAt(k), slicing, slot);
+  Prefetch(drafts, draft, use, [&](int earlier) {
+    return !SlicePartAhead(slot, extent, drafts.uses.prefetch, earlier).IsEmpty();
+  });
+}
+
 void AddSlots(SubgraphDrafts& drafts, int k, const TensorUse& use) {
   const Slicing slicing = SlicingOf(drafts, k, use);
+  if (drafts.uses.slices_ahead) {
+    const int64_t ahead = SlicesAhead(slicing.count, drafts.uses.prefetch);
+    for (int slot = 0; slot < std::min(ahead + 1, slicing.count); ++slot)
+      AddSlotAhead(drafts, k, use, slicing, ahead, slot);
+    return;
+  }
   const bool double_buffered = !drafts.timeline.slice_loads.contains({k, use.tensor});
   const int slots = double_buffered && slicing.count > 1 ? 2 : 1;
   for (size_t phase = 0; phase < drafts.timeline.Phases(); ++phase) {

@@ -165,10 +165,25 @@ class Clock {
              (use.residence == Residence::kResident &&
               !PartAhead(graph_.tensors[static_cast<size_t>(use.tensor)], uses_.prefetch, 0)
                    .IsEmpty()) ||
-             (use.residence == Residence::kStreamed && use.readers.front() == 0);
+             (use.residence == Residence::kStreamed && FirstSliceArrives(use));
     };
     return std::any_of(uses_.tensors.begin(), uses_.tensors.end(), arrives) ||
            std::any_of(uses_.constants.begin(), uses_.constants.end(), arrives);
+  }
+
+  // Whether a slice arrives before the first operator runs, and not ahead.
+  bool FirstSliceArrives(const TensorUse& use) const {
+    if (!uses_.slices_ahead) return use.readers.front() == 0;
+    return std::any_of(use.readers.begin(), use.readers.end(), [&](int k) {
+      const Slicing slicing = SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
+      const graph::Tensor& constant = graph_.tensors[static_cast<size_t>(use.tensor)];
+      const SliceRange range = SlicesAhead(slicing.count, uses_.prefetch, 0);
+      for (int64_t slice = range.begin; slice < range.end; ++slice) {
+        const int64_t extent = FirstExtentOfSlice(constant, OperatorAt(k), slicing, slice);
+        if (!SlicePartAhead(slice, extent, uses_.prefetch, 0).IsEmpty()) return true;
+      }
+      return false;
+    });
   }
 
   bool HasEpilogue() const {

@@ -76,12 +76,17 @@ std::vector<Move> Actions::MovesOf(const verify::Transfer& transfer) {
       return {StoreTile(transfer.tensor, transfer.run, reads, writes)};
     case verify::Transfer::Kind::kResident:
       return LoadConstant(here_, transfer.tensor, reads, writes);
-    case verify::Transfer::Kind::kPrefetch:
-      return LoadConstant(carried_[transfer.carried], transfer.tensor, reads, writes);
+    case verify::Transfer::Kind::kPrefetch: {
+      const verify::SubgraphResidency& later = carried_[transfer.carried];
+      if (transfer.op < 0) return LoadConstant(later, transfer.tensor, reads, writes);
+      verify::Transfer there = transfer;
+      there.run.tile = there.run.phase = 0;
+      return LoadSlice(later, there, reads, writes);
+    }
     case verify::Transfer::Kind::kSlice:
       break;
   }
-  return LoadSlice(transfer.op, transfer.tensor, transfer.run, reads, writes);
+  return LoadSlice(here_, transfer, reads, writes);
 }
 
 Move Actions::LoadTile(int tensor, const RunIndex& run, const Intent& reads, const Intent& writes) {
@@ -127,17 +132,28 @@ std::vector<Move> Actions::LoadConstant(const verify::SubgraphResidency& user, i
   return moves;
 }
 
-std::vector<Move> Actions::LoadSlice(int op, int tensor, const RunIndex& run, const Intent& reads,
+// The moves of a slice, or of the share of it that arrives here. The share with the last indices
+// includes the table.
+std::vector<Move> Actions::LoadSlice(const verify::SubgraphResidency& user,
+                                     const verify::Transfer& transfer, const Intent& reads,
                                      const Intent& writes) {
-  const Box box = SliceBoxOf(op, tensor, run);
-  std::vector<Move> moves = {
-      {box, places_.AtHome(tensor, reads), places_.OfSlice(op, tensor, run, box, writes), false}};
-  const bool with_table = !here_.SlicesOfK() || run.round + 1 == run.rounds;
+  const auto& [kind, tensor, op, run, steps, carried, ahead] = transfer;
+  const Box box = SliceBoxOf(user, op, tensor, run);
+  Box part = box;
+  bool with_table = !user.SlicesOfK() || run.round + 1 == run.rounds;
+  if (ahead) {
+    const int64_t extent = box.front().end - box.front().begin;
+    const Range share = verify::ShareOfSlice(user.Current(), run.round, extent, *ahead);
+    part.front() = {box.front().begin + share.begin, box.front().begin + share.end};
+    with_table = share.end == extent;
+  }
+  std::vector<Move> moves = {{part, places_.AtHome(tensor, reads),
+                              places_.OfSlice(user, op, tensor, run, box, writes), false}};
   if (with_table && HasTable(op, tensor)) {
-    const Range bytes = TableOf(op, tensor, run);
+    const Range bytes = TableOf(user, op, tensor, run);
     moves.push_back({{bytes},
                      places_.AtHome(contents_.TablesOf(tensor), reads),
-                     places_.OfSliceTable(op, tensor, run, bytes, writes),
+                     places_.OfSliceTable(user, op, tensor, run, bytes, writes),
                      false});
   }
   return moves;
@@ -150,20 +166,21 @@ bool Actions::HasTable(int op, int constant) const {
 }
 
 // The output channels that the slice serves.
-Range Actions::ChannelsOf(int op, int constant, const RunIndex& run) {
-  if (here_.SlicesOfK())
-    return MadeIn(run.tile, here_.At(op).outputs.front())[FiltersOf(op).result];
-  const verify::Slicing slicing = verify::SlicingOf(plan_, here_.At(op), constant);
+Range Actions::ChannelsOf(const verify::SubgraphResidency& user, int op, int constant,
+                          const RunIndex& run) {
+  if (user.SlicesOfK()) return MadeIn(run.tile, user.At(op).outputs.front())[FiltersOf(op).result];
+  const verify::Slicing slicing = verify::SlicingOf(plan_, user.At(op), constant);
   return {std::min(run.round * slicing.granularity, slicing.channels),
           std::min((run.round + 1) * slicing.granularity, slicing.channels)};
 }
 
-Box Actions::SliceBoxOf(int op, int tensor, const RunIndex& run) {
+Box Actions::SliceBoxOf(const verify::SubgraphResidency& user, int op, int tensor,
+                        const RunIndex& run) {
   const graph::Tensor& facts = TensorAt(tensor);
-  const auto& slices = here_.SlicesOfK();
+  const auto& slices = user.SlicesOfK();
   Box box = facts.constant ? WholeOf(facts.shape) : HeldOf(TileAt(run.tile), tensor);
   if (facts.constant) {
-    box[FiltersOf(op).constant] = ChannelsOf(op, tensor, run);
+    box[FiltersOf(op).constant] = ChannelsOf(user, op, tensor, run);
   } else if (IsEmpty(box)) {
     return box;
   }
@@ -171,8 +188,9 @@ Box Actions::SliceBoxOf(int op, int tensor, const RunIndex& run) {
   return box;
 }
 
-Range Actions::TableOf(int op, int constant, const RunIndex& run) {
-  const Range channels = ChannelsOf(op, constant, run);
+Range Actions::TableOf(const verify::SubgraphResidency& user, int op, int constant,
+                       const RunIndex& run) {
+  const Range channels = ChannelsOf(user, op, constant, run);
   const int64_t each = plan_.profile.table_bytes_per_channel;
   return {channels.begin * each, channels.end * each};
 }
@@ -190,9 +208,10 @@ Compute Actions::Run(int op, const RunIndex& run, problem::Step step) {
   compute.turn = run;
   for (size_t i = 0; i < facts.inputs.size(); ++i) {
     const int tensor = facts.inputs[i];
-    const Place place = here_.IsStreamed(op, tensor)
-                            ? places_.OfSlice(op, tensor, run, SliceBoxOf(op, tensor, run), reads)
-                            : places_.OfTile(tensor, run.phase, TileAt(run.tile), reads);
+    const Place place =
+        here_.IsStreamed(op, tensor)
+            ? places_.OfSlice(here_, op, tensor, run, SliceBoxOf(here_, op, tensor, run), reads)
+            : places_.OfTile(tensor, run.phase, TileAt(run.tile), reads);
     compute.operands.push_back({Operand::Kind::kInput, i, place});
   }
   for (size_t i = 0; i < facts.weights.size(); ++i) AddConstant(op, i, reads, compute);
@@ -201,7 +220,7 @@ Compute Actions::Run(int op, const RunIndex& run, problem::Step step) {
                   places_.OfTile(tensor, run.phase, TileAt(run.tile), writes), false};
     result.fills = run.round == 0 && StartsNewBuffer(result, run.tile);
     if (run.rounds > 1 && !here_.SlicesOfK()) {
-      const Range channels = ChannelsOf(op, facts.weights.front(), run);
+      const Range channels = ChannelsOf(here_, op, facts.weights.front(), run);
       Range& made = result.box[FiltersOf(op).result];
       made = {std::max(made.begin, channels.begin), std::min(made.end, channels.end)};
     }
@@ -223,9 +242,10 @@ void Actions::AddConstant(int op, size_t position, const Intent& intent, Compute
     if (table && (position > 0 || !HasTable(op, constant))) continue;
     const Operand::Kind kind = table ? Operand::Kind::kTable : Operand::Kind::kConstant;
     const Place place =
-        streams && table
-            ? places_.OfSliceTable(op, constant, run, TableOf(op, constant, run), intent)
-        : streams  ? places_.OfSlice(op, constant, run, SliceBoxOf(op, constant, run), intent)
+        streams && table ? places_.OfSliceTable(here_, op, constant, run,
+                                                TableOf(here_, op, constant, run), intent)
+        : streams  ? places_.OfSlice(here_, op, constant, run, SliceBoxOf(here_, op, constant, run),
+                                     intent)
         : resident ? places_.OfConstant(here_.ResidentOf(constant), constant, intent, table)
                    : places_.OfConstantWhole(constant, intent, table);
     compute.operands.push_back({kind, position, place});

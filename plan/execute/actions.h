@@ -48,18 +48,20 @@ class Actions {
   Move StoreTile(int tensor, const RunIndex& run, const Intent& reads, const Intent& writes);
   std::vector<Move> LoadConstant(const verify::SubgraphResidency& user, int constant,
                                  const Intent& reads, const Intent& writes);
-  std::vector<Move> LoadSlice(int op, int tensor, const RunIndex& run, const Intent& reads,
+  std::vector<Move> LoadSlice(const verify::SubgraphResidency& user,
+                              const verify::Transfer& transfer, const Intent& reads,
                               const Intent& writes);
   std::string LinkOf(int tensor) const;
 
-  // Streamed operands.
+  // Streamed operands of this subgraph, or of a later one whose slices arrive ahead.
   bool HasTable(int op, int constant) const;
   verify::FilterAxes FiltersOf(int op) const {
     return *verify::FilterAxesOf(plan_.network, here_.At(op), 0);
   }
-  Range ChannelsOf(int op, int constant, const RunIndex& run);
-  Box SliceBoxOf(int op, int tensor, const RunIndex& run);
-  Range TableOf(int op, int constant, const RunIndex& run);
+  Range ChannelsOf(const verify::SubgraphResidency& user, int op, int constant,
+                   const RunIndex& run);
+  Box SliceBoxOf(const verify::SubgraphResidency& user, int op, int tensor, const RunIndex& run);
+  Range TableOf(const verify::SubgraphResidency& user, int op, int constant, const RunIndex& run);
 
   void AddConstant(int op, size_t position, const Intent& intent, Compute& compute);
   void AddUp(int op, const Intent& reads, const Intent& writes, Compute& compute);

@@ -136,23 +136,22 @@ Place Places::OfConstant(const BufferUse& use, int constant, const Intent& inten
   return place;
 }
 
-Place Places::InSlot(int op, int tensor, int content, const RunIndex& run,
-                     const Intent& intent) const {
-  const int buffer = BufferOf(here_->SliceOf(op, tensor, run.phase, run.slot));
+Place Places::InSlot(const BufferUse& slot, int content, const Intent& intent) const {
+  const int buffer = BufferOf(slot);
   if (buffer >= 0) return InBuffer(buffer, content, intent);
   Place place;
   place.content = content;
   return place;
 }
 
-Place Places::OfSlice(int op, int tensor, const RunIndex& run, const Box& held,
-                      const Intent& intent) const {
-  Place place = InSlot(op, tensor, tensor, run, intent);
+Place Places::OfSlice(const verify::SubgraphResidency& user, int op, int tensor,
+                      const RunIndex& run, const Box& held, const Intent& intent) const {
+  Place place = InSlot(user.SliceOf(op, tensor, run.phase, run.slot), tensor, intent);
   if (plan_.network.tensors[static_cast<size_t>(tensor)].constant) {
     LayOutInOrder(place, held);
     return place;
   }
-  const verify::KSlices& slices = *here_->SlicesOfK();
+  const verify::KSlices& slices = *user.SlicesOfK();
   std::vector<int64_t> extents = LargestOf(tensor, held);
   int64_t& k_extent = extents[slices.along.at(tensor)];
   k_extent = std::min(k_extent, slices.granularity);
@@ -160,17 +159,17 @@ Place Places::OfSlice(int op, int tensor, const RunIndex& run, const Box& held,
   return place;
 }
 
-Place Places::OfSliceTable(int op, int constant, const RunIndex& run, const Range& bytes,
-                           const Intent& intent) const {
-  Place place = InSlot(op, constant, contents_.TablesOf(constant), run, intent);
+Place Places::OfSliceTable(const verify::SubgraphResidency& user, int op, int constant,
+                           const RunIndex& run, const Range& bytes, const Intent& intent) const {
+  Place place =
+      InSlot(user.SliceOf(op, constant, run.phase, run.slot), contents_.TablesOf(constant), intent);
   LayOutInOrder(place, {bytes});
-  const graph::Operator& user = here_->At(op);
   const graph::Tensor& facts = plan_.network.tensors[static_cast<size_t>(constant)];
-  const verify::Slicing slicing = verify::SlicingOf(plan_, user, constant);
+  const verify::Slicing slicing = verify::SlicingOf(plan_, user.At(op), constant);
   int64_t full = base::BytesOf(
       facts.type, graph::ElementsOf(facts.shape) / slicing.channels * slicing.granularity);
-  if (const auto& slices = here_->SlicesOfK()) {
-    const auto most = largest_->Extents().find(user.outputs.front());
+  if (const auto& slices = user.SlicesOfK()) {
+    const auto most = largest_->Extents().find(user.At(op).outputs.front());
     full = verify::KSliceBytes(plan_, *slices, slices->granularity,
                                most->second[slices->result_channels]);
   }

@@ -86,12 +86,12 @@ class Places {
   Place OfConstant(const BufferUse& use, int constant, const Intent& intent, bool table) const;
   Place OfConstantWhole(int constant, const Intent& intent, bool table) const;
 
-  // OfSlice returns the place of the part `held` of a streamed operand in the slot of the run.
-  // OfSliceTable returns that of the part of a constant's table that follows it.
-  Place OfSlice(int op, int tensor, const RunIndex& run, const Box& held,
-                const Intent& intent) const;
-  Place OfSliceTable(int op, int constant, const RunIndex& run, const Range& bytes,
-                     const Intent& intent) const;
+  // OfSlice returns the place of the part `held` of an operand that `user` streams, in the slot of
+  // the run. OfSliceTable returns that of the part of a constant's table that follows it.
+  Place OfSlice(const verify::SubgraphResidency& user, int op, int tensor, const RunIndex& run,
+                const Box& held, const Intent& intent) const;
+  Place OfSliceTable(const verify::SubgraphResidency& user, int op, int constant,
+                     const RunIndex& run, const Range& bytes, const Intent& intent) const;
 
   // The partial sums of a tile over the slices so far.
   Place OfPartialSums(int op, int phase, const Box& held, const Intent& intent) const;
@@ -110,7 +110,7 @@ class Places {
   std::vector<int64_t> LargestOf(int tensor, const Box& held) const;
   verify::RowTally RowsOf(int tensor) const;
 
-  Place InSlot(int op, int tensor, int content, const RunIndex& run, const Intent& intent) const;
+  Place InSlot(const BufferUse& slot, int content, const Intent& intent) const;
   Place InBuffer(int buffer, int content, const Intent& intent) const;
   void LayOut(Place& place, base::TensorRole role, const std::vector<int64_t>& extents,
               const Box& held, const verify::Pads& pads) const;

@@ -153,7 +153,7 @@ class Reader {
     JsonObject object = value.Object();
     Spot spot;
     spot.phase = static_cast<int>(object.Integer("phase", {0, 1}, 0));
-    spot.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
+    spot.slot = static_cast<int>(object.Integer("slot", {0, kMostSlots}, 0));
     spot.buffer = object.String("buffer", "");
     spot.address = object.Integer("address", kRepeats);
     return spot;

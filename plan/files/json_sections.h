@@ -13,6 +13,9 @@
 // through the value's reader and then returns an empty result.
 namespace tessera::plan::files {
 
+// The greatest number of a slot that a file may state.
+inline constexpr int64_t kMostSlots = int64_t{1} << 20;
+
 graph::Graph ReadEmbeddedNetwork(const base::JsonValue& value);
 hw_profiles::Profile ReadEmbeddedProfile(const base::JsonValue& value);
 Objective ReadObjective(const base::JsonValue& value);

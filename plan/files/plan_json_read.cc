@@ -256,7 +256,7 @@ class PlanReader {
     if (const JsonValue tensor = object.Optional("tensor")) use.tensor = TensorOf(tensor);
     if (const JsonValue op = object.Optional("operator")) use.op = OperatorOf(op);
     use.phase = static_cast<int>(object.Integer("phase", {0, 1}, 0));
-    use.slot = static_cast<int>(object.Integer("slot", {0, 1}, 0));
+    use.slot = static_cast<int>(object.Integer("slot", {0, kMostSlots}, 0));
     const JsonValue memory = object.Required("memory");
     if (memory && memory.String() != Memory().name)
       memory.Refuse("buffers live in the tile memory", Memory().name);

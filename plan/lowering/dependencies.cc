@@ -250,6 +250,12 @@ class DependencyFinder {
 
 }  // namespace
 
+int64_t SlotsOf(const Operand& operand) {
+  int64_t slots = 1;
+  for (const Spot& spot : operand.spots) slots = std::max<int64_t>(slots, spot.slot + 1);
+  return slots;
+}
+
 const Spot* FindSpot(const Operand& operand, int phase, int slot) {
   const bool phases = std::any_of(operand.spots.begin(), operand.spots.end(),
                                   [](const Spot& spot) { return spot.phase > 0; });

@@ -334,6 +334,7 @@ void Recorder::Add(Job like, const RunIndex& turn, std::vector<Found> found) {
   like.rounds = turn.rounds;
   JobRun job_run = {JobFor(like), turn, {}};
   Job& job = jobs_[static_cast<size_t>(job_run.job)];
+  job.rounds = std::max(job.rounds, turn.rounds);
   for (Found& each : found) {
     size_t at = 0;
     while (at < job.operands.size() && !(IsLike(job.operands[at], each.operand) &&

@@ -104,6 +104,9 @@ std::vector<std::vector<Dependency>> FindDependencies(const Plan& plan,
                                                       const std::vector<JobRun>& job_runs,
                                                       const base::Stop& stop);
 
+// The slots between which the rounds of the operand alternate: round r uses slot r mod SlotsOf.
+int64_t SlotsOf(const Operand& operand);
+
 // The spot of an operand for that phase and slot, if there are several.
 const Spot* FindSpot(const Operand& operand, int phase, int slot);
 

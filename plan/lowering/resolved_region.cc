@@ -138,7 +138,8 @@ Opener::Fault Opener::Open(const Job& job, const Run& run, size_t region, int ph
   resolved.shape =
       tensor < 0 ? graph::Shape{resolved.box.extent[0]} : contents_.ShapeOf(resolved.content);
   const std::string name = contents_.NameOf(resolved.content);
-  const Spot* spot = FindSpot(*resolved.operand, phase, static_cast<int>(run.round % 2));
+  const Spot* spot =
+      FindSpot(*resolved.operand, phase, static_cast<int>(run.round % SlotsOf(*resolved.operand)));
   if (spot == nullptr) return {FindingKind::kMalformed, fmt::format("finds no place for {}", name)};
   resolved.base = spot->address + resolved.region.offset;
   const auto outside = [](std::string text) {

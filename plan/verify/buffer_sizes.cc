@@ -278,6 +278,12 @@ int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant) {
   return BytesOfChannels(plan, op, constant, slicing.channels, slicing.granularity);
 }
 
+int64_t BytesOfSlice(const Plan& plan, const graph::Operator& op, int constant, int64_t slice) {
+  const int64_t full = SliceBytes(plan, op, constant);
+  const int64_t left = ConstantBytes(plan, op, constant) - slice * full;
+  return std::max<int64_t>(0, std::min(full, left));
+}
+
 int64_t KSliceBytes(const Plan& plan, const KSlices& slices, int64_t k_extent, int64_t channels) {
   const graph::Tensor& constant = TensorAt(plan, slices.constant);
   int64_t elements = k_extent * channels;

@@ -44,6 +44,9 @@ int64_t ContentBytes(const graph::Tensor& constant);
 int64_t ConstantBytes(const Plan& plan, const graph::Operator& op, int constant);
 int64_t SliceBytes(const Plan& plan, const graph::Operator& op, int constant);
 
+// Bytes of slice number `slice`: as many as the buffer holds, or what the slices before it leave.
+int64_t BytesOfSlice(const Plan& plan, const graph::Operator& op, int constant, int64_t slice);
+
 // The bytes of `some` of the `all` channels of the constant, with the operator's table for them.
 int64_t BytesOfChannels(const Plan& plan, const graph::Operator& op, int constant, int64_t all,
                         int64_t some);

@@ -78,7 +78,12 @@ int64_t Touches::Begin(const Transfer& transfer) {
   return transfers_++;
 }
 
-int64_t Touches::RoundsOf(int op) { return here_->RoundsOf(op) > 1 ? kRoundsShown : 1; }
+// With slices ahead every slot shows its use, so every round runs. There is one tile.
+int64_t Touches::RoundsOf(int op) {
+  const int64_t rounds = here_->RoundsOf(op);
+  if (TakesSlicesAhead(here_->Current())) return rounds;
+  return rounds > 1 ? kRoundsShown : 1;
+}
 
 // The value in a tile buffer. In a rolling buffer all tiles are one value.
 int64_t Touches::ValueOf(int tensor, int64_t tile) const {
@@ -93,7 +98,10 @@ Touches::Touch Touches::TouchOf(const Transfer& transfer) const {
       return {here_->ResidentOf(tensor), 0, here_->HeldOf(tensor).link, AccessKind::kWrite};
     case Transfer::Kind::kPrefetch: {
       const SubgraphResidency& later = carried_[transfer.carried];
-      return {later.ResidentOf(tensor), 0, later.HeldOf(tensor).link, AccessKind::kWrite};
+      const std::string& link = later.HeldOf(tensor).link;
+      if (transfer.op < 0) return {later.ResidentOf(tensor), 0, link, AccessKind::kWrite};
+      return {later.SliceOf(transfer.op, tensor, 0, run.slot), SliceOf({0, 0, run.round}), link,
+              AccessKind::kWrite};
     }
     case Transfer::Kind::kSlice:
       return {here_->SliceOf(transfer.op, tensor, run.phase, run.slot), SliceOf(run),

@@ -305,12 +305,15 @@ class PartitionCheck {
     }
   }
 
-  // Checks that something is loaded once, and that other work continues in the meantime.
+  // Checks that something is loaded once or in slices that may arrive ahead, and that other work
+  // continues in the meantime.
   void CheckPrefetch(size_t i, const std::vector<Users>& users) {
     const Subgraph& subgraph = plan_.subgraphs[i];
     const std::vector<int> tensors = TensorsOf(plan_.network, subgraph.interval);
     const bool loads = std::any_of(tensors.begin(), tensors.end(), [&](int tensor) {
-      return ResidencyOf(plan_, users, subgraph, tensor).residency == Residency::kResident;
+      const Residency residency = ResidencyOf(plan_, users, subgraph, tensor).residency;
+      return residency == Residency::kResident ||
+             (residency == Residency::kStreamed && TakesSlicesAhead(subgraph));
     });
     const auto number = static_cast<int64_t>(i);
     bool overlaps = subgraph.prefetch.front() > 0;

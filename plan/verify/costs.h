@@ -97,6 +97,7 @@ class TileCosting {
                     std::vector<MemoryCost>& step, TileCost& cost) const;
   void AddSplitK(const Tile& tile, const std::vector<int64_t>& result,
                  std::vector<MemoryCost>& step, TileCost& cost) const;
+  void AddSlices(const graph::Operator& op, int constant, TileCost& cost) const;
   void AddSlice(int home, const Pieces& pieces, int64_t bytes, bool first, TileCost& cost) const;
   void AddSliced(int home, int64_t bytes, TileCost& cost) const;
   int64_t StartBehindOthers(const TileCost& cost, int64_t start) const;
@@ -147,6 +148,8 @@ class CostCount {
   }
   void PairStages();
   std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
+  void AddSlicesAhead(const Subgraph& subgraph, int constant, std::optional<int> ahead,
+                      Moved& moved) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t TilePortCycles(const Neighbours& tiles) const;

@@ -28,7 +28,12 @@
 //            C_0.0  C_0.1 C_1.0 C_0.2 C_1.1       C_1.2
 //
 // Constants that are prefetched for later subgraphs arrive at the steps of the last pass, and at E,
-// that name them. If several of these subgraphs use a constant, it arrives once for each.
+// that name them. If several of these subgraphs use a constant, it arrives once for each. Slices
+// may arrive ahead too, each in its slot; then the later ones follow in the rounds:
+//
+//     round      0      1      2      3           two slices ahead, three slots
+//     uses       0      1      2      3
+//     arrives    2      3      4      5
 namespace tessera::plan::verify {
 namespace {
 
@@ -53,7 +58,7 @@ class DoubleBuffered {
   }
 
   void Run() {
-    PlanFirstSlicesOfPass(StepsOf(prologue_), 0, 0);
+    if (!TakesAhead()) PlanFirstSlicesOfPass(StepsOf(prologue_), 0, 0);
     for (Step step = prologue_.begin; step < prologue_.end; ++step) RunPrologue(step);
     for (int64_t slot = 0; slot < slots_; ++slot) RunPass(slot);
     for (Step step = epilogue_.begin; step < epilogue_.end; ++step) RunEpilogue(step);
@@ -70,6 +75,7 @@ class DoubleBuffered {
   const StepRange& PassOf(int64_t slot) const {
     return passes_[static_cast<size_t>(slot) % passes_.size()];
   }
+  bool TakesAhead() const { return TakesSlicesAhead(subgraph_.here.Current()); }
   int LastPhase() const { return static_cast<int>((tiles_ - 1) % 2); }
 
   static Steps StepsOf(StepRange range) {
@@ -103,7 +109,9 @@ class DoubleBuffered {
         Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
       } else if (subgraph_.Arrives(tensor) && subgraph_.here.LagOf(tensor) == 0) {
         Plan({Transfer::Kind::kLoad, tensor, -1, {0, 0}, {step}});
-      } else if (!subgraph_.here.IsStreamed(FirstOperator(), tensor)) {
+      } else if (subgraph_.HasSlices(subgraph_.here, tensor)) {
+        PlanSlicesAhead(subgraph_.here, {Transfer::Kind::kSlice, tensor, -1, {0, 0}, {step}});
+      } else if (TakesAhead() || !subgraph_.here.IsStreamed(FirstOperator(), tensor)) {
         RefuseTransfer(subgraph_, step, tensor, visitor_);
       }
     }
@@ -132,7 +140,7 @@ class DoubleBuffered {
       const int64_t tile = slot - LagOf(step);
       visitor_.Enter(step, std::clamp<int64_t>(tile, 0, tiles_ - 1));
       RunAlongside(pass, slot);
-      if (subgraph_.Computes(step)) PlanFirstSlicesAfter(step, pass, tile);
+      if (subgraph_.Computes(step) && !TakesAhead()) PlanFirstSlicesAfter(step, pass, tile);
       for (const int tensor : At(step).transfers) {
         if (subgraph_.IsResident(tensor) && !subgraph_.IsPrefetched(tensor))
           Plan({Transfer::Kind::kResident, tensor, -1, {}, {step}});
@@ -205,16 +213,32 @@ class DoubleBuffered {
     Steps steps = StepsOf(pass);
     for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
     for (size_t i = 0; i < subgraph_.carried.size(); ++i) {
+      const SubgraphResidency& later = subgraph_.carried[i];
       const auto is_prefetched = [&](int tensor) {
-        return subgraph_.HasShare(subgraph_.carried[i], tensor);
+        return subgraph_.HasShare(later, tensor) || subgraph_.HasSlices(later, tensor);
       };
       for (auto& [constant, span] : Spans(steps, is_prefetched)) {
-        Plan({Transfer::Kind::kPrefetch,
-              constant,
-              -1,
-              {tiles_ - 1, LastPhase()},
-              std::move(span),
-              i});
+        Transfer transfer = {Transfer::Kind::kPrefetch, constant,        -1,
+                             {tiles_ - 1, LastPhase()}, std::move(span), i};
+        if (subgraph_.HasShare(later, constant)) {
+          Plan(std::move(transfer));
+        } else {
+          PlanSlicesAhead(later, transfer);
+        }
+      }
+    }
+  }
+
+  // Plans transfers like this one for the slices of its constant that arrive ahead for `user`.
+  void PlanSlicesAhead(const SubgraphResidency& user, const Transfer& like) {
+    const int ahead = user.Index() - subgraph_.here.Index();
+    for (int op = user.Current().interval.first; op <= user.Current().interval.last; ++op) {
+      for (const int64_t slice : user.SlicesAheadOf(op, like.tensor, ahead)) {
+        Transfer transfer = like;
+        transfer.op = op;
+        transfer.run = {like.run.tile, like.run.phase, slice, slice + 1, static_cast<int>(slice)};
+        transfer.ahead = ahead;
+        Plan(std::move(transfer));
       }
     }
   }
@@ -269,15 +293,16 @@ class DoubleBuffered {
   void RunRounds(Step step, int64_t tile) {
     const StepUse& use = At(step);
     const int64_t rounds = visitor_.RoundsOf(use.op);
+    const int64_t lead = subgraph_.here.Lead();
     const auto run_of = [&](int64_t round) {
-      return RunIndex{tile, use.phase, round, rounds, static_cast<int>(round % 2)};
+      return RunIndex{tile, use.phase, round, rounds, static_cast<int>(round % (lead + 1))};
     };
     for (int64_t round = 0; round < rounds; ++round) {
       std::vector<int64_t> under_way;
       for (const int tensor : use.transfers) {
-        if (round + 1 == rounds || !subgraph_.here.IsStreamed(use.op, tensor)) continue;
+        if (round + lead >= rounds || !subgraph_.here.IsStreamed(use.op, tensor)) continue;
         under_way.push_back(
-            visitor_.Begin({Transfer::Kind::kSlice, tensor, use.op, run_of(round + 1), {step}}));
+            visitor_.Begin({Transfer::Kind::kSlice, tensor, use.op, run_of(round + lead), {step}}));
       }
       visitor_.Compute(use.op, run_of(round), step);
       for (const int64_t number : under_way) visitor_.End(number);

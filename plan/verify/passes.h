@@ -39,15 +39,18 @@ struct Transfer {
     kLoad,      // a tile's part of a tensor that is loaded
     kStore,     // and of one that is stored
     kResident,  // a constant of the subgraph
-    kPrefetch,  // a resident constant of a later subgraph
+    kPrefetch,  // a resident constant of a later subgraph, or a slice for its operator `op`
     kSlice,     // a slice for `op`, that of the run's round
   };
   Kind kind = Kind::kLoad;
   int tensor = -1;
-  int op = -1;
+  int op = -1;  // -1: no slice
   RunIndex run;
   std::vector<problem::Step> steps;
   size_t carried = 0;  // kPrefetch: which of SubgraphSteps::carried uses it
+  // Of a slice: the subgraphs by which it is ahead of its user. Then it may be a share of the slice
+  // (ShareOfSlice).
+  std::optional<int> ahead = std::nullopt;
 };
 
 // Receives the events in order.
@@ -107,10 +110,15 @@ struct SubgraphSteps {
     const Range share = ShareOf(network, user.Current(), tensor, user.Index() - here.Index());
     return share.begin < share.end;
   }
+  // Whether slices of a constant of `user` arrive here, ahead of its operators.
+  bool HasSlices(const SubgraphResidency& user, int tensor) const {
+    return user.HasSlicesAhead(tensor, user.Index() - here.Index());
+  }
   bool IsPrefetched(int tensor) const {
-    return std::any_of(
-        carried.begin(), carried.end(),
-        [this, tensor](const SubgraphResidency& later) { return HasShare(later, tensor); });
+    return std::any_of(carried.begin(), carried.end(),
+                       [this, tensor](const SubgraphResidency& later) {
+                         return HasShare(later, tensor) || HasSlices(later, tensor);
+                       });
   }
 };
 

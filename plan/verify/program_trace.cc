@@ -92,6 +92,9 @@ class TraceBuilder {
           ShareOf(plan_.network, user.Current(), tensor, user.Index() - here_->Index());
       return share.begin == share.end;
     });
+    for (const int tensor : user.All(Residency::kStreamed)) {
+      if (user.HasSlicesAhead(tensor, user.Index() - here_->Index())) constants.insert(tensor);
+    }
     return constants;
   }
 
@@ -169,7 +172,8 @@ class TraceBuilder {
     std::set<int> transfers = All(*here_, Residency::kLoaded);
     std::erase_if(transfers, [&](int tensor) { return here_->LagOf(tensor) > 0; });
     transfers.merge(ArrivingFor(*here_));
-    AddStreams(here_->Current().interval.first, 1, transfers);
+    if (!TakesSlicesAhead(here_->Current()))
+      AddStreams(here_->Current().interval.first, 1, transfers);
     if (!transfers.empty()) AddStep(StepKind::kPrologue, 0, -1, transfers);
   }
 
@@ -194,9 +198,9 @@ class TraceBuilder {
     for (Step step = End(); step-- > begin;) {
       StepUse& use = trace_.steps[static_cast<size_t>(step)];
       std::set<int> transfers = always;
-      if (next) AddStreams(*next, 1, transfers);
+      if (next && !TakesSlicesAhead(here_->Current())) AddStreams(*next, 1, transfers);
       if (use.kind == StepKind::kCompute) {
-        AddStreams(use.op, 2, transfers);
+        AddStreams(use.op, here_->Lead() + 1, transfers);
         next = use.op;
       }
       use.transfers.assign(transfers.begin(), transfers.end());

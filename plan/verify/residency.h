@@ -146,6 +146,9 @@ struct Slicing {
 };
 Slicing SlicingOf(const Plan& plan, const graph::Operator& op, int constant);
 
+// The indices along the constant's first axis that one of these slices holds.
+Range FirstAxisOfSlice(const Plan& plan, const graph::Operator& op, int constant, int64_t slice);
+
 // A streamed operand of one operator.
 struct Stream {
   int tensor = 0;
@@ -160,9 +163,25 @@ std::vector<int> CarriedBy(const Plan& plan, int carrier);
 // share is a range of indices along its first axis; a scalar has one index.
 Range ShareOf(const graph::Graph& network, const Subgraph& user, int constant, int ahead);
 
+// floor(whole * part / parts)
+int64_t Portion(int64_t whole, int64_t part, int64_t parts);
+
 // The bytes of this share, if the constant has `bytes` bytes.
 int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int constant, int ahead,
                      int64_t bytes);
+
+// Whether slices of the subgraph's streamed constants arrive before its operators run, as
+// Subgraph::prefetch states. Only slices along channels do, in subgraphs of one tile.
+bool TakesSlicesAhead(const Subgraph& subgraph);
+
+// The number of slices that arrive ahead: each in eight parts of Subgraph::prefetch, the last one
+// in what is left. 0 if none does.
+int64_t SlicesAhead(const Subgraph& subgraph);
+
+// The share of one of these slices that arrives `ahead` subgraphs before the subgraph that uses it,
+// or when that one begins if `ahead` is 0: a range of indices along the first axis of the slice,
+// which has `extent` of them.
+Range ShareOfSlice(const Subgraph& user, int64_t slice, int64_t extent, int ahead);
 
 // One subgraph: how it holds each of its tensors, and which of its operators moves or copies them.
 // Plan and users must outlive it.
@@ -198,6 +217,15 @@ class SubgraphResidency {
 
   // The rounds in which the operator makes its result: one for each slice of what it streams.
   int64_t RoundsOf(int op) const;
+
+  // The slices by which those that arrive are ahead of the one that is used: in round r of an
+  // operator slice r + Lead() arrives. Slices alternate between Lead() + 1 slots.
+  int64_t Lead() const { return std::max<int64_t>(1, SlicesAhead(Current())); }
+
+  // The slices of the constant for that operator of which a share arrives `ahead` subgraphs before
+  // this one.
+  std::vector<int64_t> SlicesAheadOf(int op, int constant, int ahead) const;
+  bool HasSlicesAhead(int constant, int ahead) const;  // for some operator
 
   // Whether the operator is of the second stage. LagOf: the tiles by which a tensor that is loaded
   // or stored runs behind the first stage: 1 if the second stage makes it, or reads it alone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "tessera/plan/verify/costs.h"
@@ -61,12 +62,15 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
   }
 }
 
-// The constants that are loaded once: all, or the parts that arrive that many subgraphs ahead.
+// The constants that are loaded once and the slices that arrive before the operators run: all, or
+// those that arrive that many subgraphs ahead.
 std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
                                                      std::optional<int> ahead) const {
   std::vector<Moved> moved(plan_.profile.memories.size());
   for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
     const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
+    if (held.residency == Residency::kStreamed && TakesSlicesAhead(subgraph))
+      AddSlicesAhead(subgraph, tensor, ahead, moved[static_cast<size_t>(held.home)]);
     if (held.residency != Residency::kResident) continue;
     int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
     if (ahead) bytes = ShareOfBytes(plan_.network, subgraph, tensor, *ahead, bytes);
@@ -76,6 +80,36 @@ std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
                        TransferCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
   }
   return moved;
+}
+
+// The slices of one constant. The shares that arrive together are one stream for each operator.
+void CostCount::AddSlicesAhead(const Subgraph& subgraph, int constant, std::optional<int> ahead,
+                               Moved& moved) const {
+  const int home = MemoryOf(plan_, constant, base::TensorRole::kConstant);
+  const std::set<int> groups(subgraph.prefetch.begin(), subgraph.prefetch.end());
+  for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
+    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
+    if (std::count(op.weights.begin(), op.weights.end(), constant) == 0) continue;
+    const int64_t slices = std::min(SlicesAhead(subgraph), SlicingOf(plan_, op, constant).slices);
+    for (const int group : groups) {
+      if (ahead && *ahead != group) continue;
+      bool follows = false;
+      for (int64_t slice = 0; slice < slices; ++slice) {
+        const Range held = FirstAxisOfSlice(plan_, op, constant, slice);
+        const int64_t extent = held.end - held.begin;
+        const Range share = ShareOfSlice(subgraph, slice, extent, group);
+        const int64_t all = BytesOfSlice(plan_, op, constant, slice);
+        const int64_t bytes = Portion(all, share.end, extent) - Portion(all, share.begin, extent);
+        if (bytes <= 0) continue;
+        const int64_t cycles =
+            TransferCycles(plan_.profile, home, Direction::kFromHome, {bytes, {}});
+        moved.bytes = Plus(moved.bytes, bytes);
+        moved.cycles = Plus(moved.cycles, cycles);
+        if (follows) moved.cycles -= HiddenLatency(plan_.profile, home);
+        follows = true;
+      }
+    }
+  }
 }
 
 void CostCount::Add(const Tile& tile) {

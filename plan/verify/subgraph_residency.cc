@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/plan/verify/engines.h"
 #include "tessera/plan/verify/residency.h"
 
@@ -21,17 +22,16 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// floor(whole * part / parts)
-int64_t Portion(int64_t whole, int64_t part, int64_t parts) {
-  return static_cast<int64_t>(static_cast<Wide>(whole) * part / parts);
-}
-
 int64_t ExtentOf(const graph::Graph& network, int constant) {
   const graph::Shape& shape = network.tensors[static_cast<size_t>(constant)].shape;
   return shape.empty() ? 1 : shape[0];
 }
 
 }  // namespace
+
+int64_t Portion(int64_t whole, int64_t part, int64_t parts) {
+  return static_cast<int64_t>(static_cast<Wide>(whole) * part / parts);
+}
 
 Range ShareOf(const graph::Graph& network, const Subgraph& user, int constant, int ahead) {
   const int64_t extent = ExtentOf(network, constant);
@@ -52,6 +52,43 @@ int64_t ShareOfBytes(const graph::Graph& network, const Subgraph& user, int cons
   const Range share = ShareOf(network, user, constant, ahead);
   const int64_t extent = ExtentOf(network, constant);
   return Portion(bytes, share.end, extent) - Portion(bytes, share.begin, extent);
+}
+
+bool TakesSlicesAhead(const Subgraph& subgraph) {
+  return subgraph.weights == hw_profiles::WeightPolicy::kStreamed && subgraph.tiles == 1 &&
+         !subgraph.prefetch.empty();
+}
+
+namespace {
+
+constexpr int64_t kPartsOfSlice = 8;
+
+}  // namespace
+
+int64_t SlicesAhead(const Subgraph& subgraph) {
+  if (!TakesSlicesAhead(subgraph)) return 0;
+  return base::CeilDiv(static_cast<int64_t>(subgraph.prefetch.size()), kPartsOfSlice);
+}
+
+Range ShareOfSlice(const Subgraph& user, int64_t slice, int64_t extent, int ahead) {
+  const auto all = static_cast<int64_t>(user.prefetch.size());
+  const int64_t end = std::min(all, (slice + 1) * kPartsOfSlice);
+  int64_t earlier = 0;
+  int64_t here = 0;
+  for (int64_t part = slice * kPartsOfSlice; part < end; ++part) {
+    earlier += user.prefetch[static_cast<size_t>(part)] > ahead ? 1 : 0;
+    here += user.prefetch[static_cast<size_t>(part)] == ahead ? 1 : 0;
+  }
+  const int64_t parts = end - slice * kPartsOfSlice;
+  return {Portion(extent, earlier, parts), Portion(extent, earlier + here, parts)};
+}
+
+Range FirstAxisOfSlice(const Plan& plan, const graph::Operator& op, int constant, int64_t slice) {
+  const graph::Shape& shape = plan.network.tensors[static_cast<size_t>(constant)].shape;
+  if (shape.empty()) return {0, 1};
+  if (op.kind == base::OperatorKind::kMatmul && shape.size() > 1) return {0, shape[0]};
+  const Slicing slicing = SlicingOf(plan, op, constant);
+  return {slice * slicing.granularity, std::min((slice + 1) * slicing.granularity, shape[0])};
 }
 
 using hw_profiles::HaloStorage;
@@ -156,6 +193,25 @@ int64_t SubgraphResidency::RoundsOf(int op) const {
   int64_t rounds = 1;
   for (const Stream& stream : StreamsOf(op)) rounds = std::max(rounds, stream.slices);
   return rounds;
+}
+
+std::vector<int64_t> SubgraphResidency::SlicesAheadOf(int op, int constant, int ahead) const {
+  std::vector<int64_t> slices;
+  if (!TakesSlicesAhead(Current()) || !IsStreamed(op, constant)) return slices;
+  const int64_t end = std::min(SlicesAhead(Current()), SlicingOf(*plan_, At(op), constant).slices);
+  for (int64_t slice = 0; slice < end; ++slice) {
+    const Range held = FirstAxisOfSlice(*plan_, At(op), constant, slice);
+    const Range share = ShareOfSlice(Current(), slice, held.end - held.begin, ahead);
+    if (share.begin < share.end) slices.push_back(slice);
+  }
+  return slices;
+}
+
+bool SubgraphResidency::HasSlicesAhead(int constant, int ahead) const {
+  for (int op = Current().interval.first; op <= Current().interval.last; ++op) {
+    if (!SlicesAheadOf(op, constant, ahead).empty()) return true;
+  }
+  return false;
 }
 
 int64_t SubgraphResidency::LagOf(int tensor) const {

@@ -197,14 +197,23 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fet
     }
     if (!idle) Add(step[TileMemory()].bytes_read, bytes);
     if (held.residency != Residency::kStreamed) continue;
-    const int64_t slices = SlicingOf(plan_, op, constant).slices;
-    const int64_t full = SliceBytes(plan_, op, constant);
-    for (int64_t slice = 0; slice < slices; ++slice) {
-      const int64_t left = std::max<int64_t>(0, bytes - slice * full);
-      const int64_t part = slice + 1 == slices ? left : full;
-      AddSlice(held.home, {part, {}}, part, slice == 0, cost);
-    }
-    AddSliced(held.home, bytes, cost);
+    AddSlices(op, constant, cost);
+  }
+}
+
+// Slices that arrive ahead are no cost of the tile (CostCount::ConstantsOf). The first one after
+// them begins a transfer of its own.
+void TileCosting::AddSlices(const graph::Operator& op, int constant, TileCost& cost) const {
+  const int home = held_.at(constant).home;
+  const int64_t slices = SlicingOf(plan_, op, constant).slices;
+  const int64_t ahead = SlicesAhead(subgraph_);
+  for (int64_t slice = ahead; slice < slices; ++slice) {
+    const int64_t part = BytesOfSlice(plan_, op, constant, slice);
+    AddSlice(home, {part, {}}, part, slice == 0, cost);
+    if (slice > 0 && slice == ahead && part > 0)
+      Add(cost.steps.back().slices[static_cast<size_t>(home)].later,
+          HiddenLatency(plan_.profile, home));
+    AddSliced(home, part, cost);
   }
 }
 

@@ -63,7 +63,10 @@ function policyOf(subgraph) {
   if (subgraph.serialized) parts.push('serialized');
   if (subgraph.second_stage !== undefined)
     parts.push(`two stages, the second from ${plan.operators[subgraph.second_stage].id}`);
-  if (subgraph.prefetch) parts.push(`prefetched ${subgraph.prefetch[0]} ahead`);
+  if (subgraph.prefetch) {
+    const isSliced = subgraph.weights === 'streamed' && subgraph.tiles === 1;
+    parts.push(`${isSliced ? 'first slices ' : ''}prefetched ${subgraph.prefetch[0]} ahead`);
+  }
   return parts.join(', ');
 }
 

@@ -14,7 +14,12 @@
 //
 //     link     | loaded once, slice 0 | slice 1 | slice 2 ..     the later slices arrive while
 //     engines  |                      | operator             |   their operator works
+//
+// In a subgraph of one tile the first slices may arrive before the prologue too; then the others
+// begin with the step of their operator.
 namespace tessera::search::cost {
+
+using hw_profiles::Profile;
 
 ConstantCost TileCosts::CostOfConstants(int index, int home) const {
   ConstantCost cost;
@@ -43,16 +48,16 @@ ConstantCost TileCosts::CostOfConstants(int index, int home) const {
     base::Accumulate(cost.streamed_bytes, bytes);
     const encoder::program::Slicing slices =
         encoder::program::SlicesOf(*graph_, *profile_, constant, op);
-    const int64_t last = std::max<int64_t>(0, bytes - (slices.count - 1) * slices.bytes);
-    const int64_t first = slices.count == 1 ? last : slices.bytes;
+    const int64_t first = std::min(bytes, slices.bytes);
     base::Accumulate(cost.first_slice_bytes, first);
     base::Accumulate(cost.first_slice_cycles,
                      TransferCycles(*profile_, home, Direction::kRead, OneRun(first)));
     if (slices.count == 1) continue;
-    base::Accumulate(
-        cost.later_slices_cycles,
-        base::SaturatingAdd(base::SaturatingMul(following(slices.bytes), slices.count - 2),
-                            following(last)));
+    const int64_t full = std::min(slices.count - 1, bytes / slices.bytes);
+    const int64_t after_first = std::max<int64_t>(0, full - 1);
+    base::Accumulate(cost.later_slices_cycles,
+                     base::SaturatingAdd(base::SaturatingMul(following(slices.bytes), after_first),
+                                         full == 0 ? 0 : following(bytes - full * slices.bytes)));
   }
   return cost;
 }
@@ -73,6 +78,8 @@ std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy p
       base::Accumulate(flow.streamed_bytes, cost.streamed_bytes);
     }
   }
+  if (encoder::program::PrefetchesSlices(policy, tiles_, prefetch))
+    TakeSlicesAhead(prefetch, flows);
   for (const LoadedOnce& constant : ConstantsLoadedOnce(*graph_, *profile_, interval_, policy)) {
     const auto home =
         std::lower_bound(constant_homes_.begin(), constant_homes_.end(), constant.home);
@@ -86,6 +93,129 @@ std::vector<ConstantFlow> TileCosts::ConstantFlowsOf(hw_profiles::WeightPolicy p
                      TransferCycles(*profile_, constant.home, Direction::kRead, OneRun(rest)));
   }
   return flows;
+}
+
+// Splits each stream into slices that are present when the subgraph begins, slices that arrive in
+// the prologue, and the rest, which arrives while its operator works.
+void TileCosts::TakeSlicesAhead(std::span<const int> prefetch,
+                                std::vector<ConstantFlow>& flows) const {
+  for (ConstantFlow& flow : flows) {
+    flow = {.home = flow.home};
+    flow.rest.resize(Operators());
+  }
+  for (const Stream& stream : StreamsOf(*graph_, *profile_, interval_)) {
+    const auto home = std::lower_bound(constant_homes_.begin(), constant_homes_.end(), stream.home);
+    ConstantFlow& flow = flows[static_cast<size_t>(home - constant_homes_.begin())];
+    const int64_t ahead = encoder::program::SlicesAhead(stream.slices, prefetch);
+    const ConstantsPart prologue = CostAhead(*profile_, stream, prefetch, 0);
+    base::Accumulate(flow.resident_bytes, prologue.bytes);
+    base::Accumulate(flow.resident_cycles, prologue.cycles);
+    base::Accumulate(flow.prefetched_bytes,
+                     CostOfSlices(*profile_, stream, {0, ahead}).bytes - prologue.bytes);
+    const ConstantsPart rest = CostOfSlices(*profile_, stream, {ahead, stream.slices});
+    base::Accumulate(flow.streamed_bytes, rest.bytes);
+    base::Accumulate(flow.streamed_cycles, rest.cycles);
+    base::Accumulate(flow.rest[stream.step].later_bytes, rest.bytes);
+    base::Accumulate(flow.rest[stream.step].later_cycles, rest.cycles);
+  }
+}
+
+std::vector<Stream> StreamsOf(const graph::Graph& graph, const Profile& profile,
+                              graph::Interval interval) {
+  std::vector<Stream> streams;
+  for (int index = interval.first; index <= interval.last; ++index) {
+    const graph::Operator& op = graph.operators[static_cast<size_t>(index)];
+    for (auto at = op.weights.begin(); at != op.weights.end(); ++at) {
+      if (std::find(op.weights.begin(), at, *at) != at ||
+          !encoder::program::IsSliceable(graph, *at, interval))
+        continue;
+      const int home = encoder::program::HomeOf(graph, profile, *at, base::TensorRole::kConstant);
+      if (home == profile.tile_memory) continue;
+      const encoder::program::Slicing slicing = encoder::program::SlicesOf(graph, profile, *at, op);
+      const auto extent_of = [&](int64_t slice) {
+        return encoder::program::FirstExtentOfSlice(graph.tensors[static_cast<size_t>(*at)], op,
+                                                    slicing, slice);
+      };
+      streams.push_back({.home = home,
+                         .step = static_cast<size_t>(index - interval.first),
+                         .slices = slicing.count,
+                         .bytes = encoder::program::ConstantBytes(graph, profile, *at, {index}),
+                         .full_bytes = slicing.bytes,
+                         .full_extent = extent_of(0),
+                         .last_extent = extent_of(slicing.count - 1)});
+    }
+  }
+  return streams;
+}
+
+namespace {
+
+// The transfer of bytes of a stream that comes first among its transfers or follows another.
+void AddTransfer(const Profile& profile, int64_t bytes, ConstantsPart& part) {
+  const bool first = part.bytes == 0;
+  base::Accumulate(part.bytes, bytes);
+  base::Accumulate(part.cycles,
+                   first ? TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes))
+                         : FollowingTransferCycles(profile, part.home, OneRun(bytes)));
+}
+
+}  // namespace
+
+ConstantsPart CostOfSlices(const Profile& profile, const Stream& stream,
+                           encoder::program::SliceRange slices) {
+  ConstantsPart part{.home = stream.home};
+  for (int64_t slice = slices.begin; slice < slices.end; ++slice)
+    AddTransfer(profile, stream.BytesOf(slice), part);
+  return part;
+}
+
+ConstantsPart CostAhead(const Profile& profile, const Stream& stream, std::span<const int> prefetch,
+                        int ahead) {
+  ConstantsPart part{.home = stream.home};
+  const encoder::program::SliceRange slices =
+      encoder::program::SlicesAhead(stream.slices, prefetch, ahead);
+  for (int64_t slice = slices.begin; slice < slices.end; ++slice) {
+    const int64_t extent = slice + 1 == stream.slices ? stream.last_extent : stream.full_extent;
+    AddTransfer(profile,
+                encoder::program::SlicePartAhead(slice, extent, prefetch, ahead)
+                    .BytesOf(stream.BytesOf(slice)),
+                part);
+  }
+  return part;
+}
+
+Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
+                        std::span<const plan::Subgraph> subgraphs, size_t number) {
+  Prefetches prefetches{.own = subgraphs[number].prefetch};
+  for (size_t later = number + 1; later < subgraphs.size(); ++later)
+    prefetches.Carry(graph, profile, subgraphs[later], static_cast<int>(later - number));
+  return prefetches;
+}
+
+void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
+                       const plan::Subgraph& later, int ahead) {
+  if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) == later.prefetch.end())
+    return;
+  if (TransferOfConstants(profile, later.weights) != TransferKind::kMoved) return;
+  const auto add = [this](const Part& more) {
+    auto part = std::find_if(carried.begin(), carried.end(),
+                             [&](const Part& each) { return each.home == more.home; });
+    if (part == carried.end()) part = carried.insert(part, Part{.home = more.home});
+    base::Accumulate(part->bytes, more.bytes);
+    base::Accumulate(part->cycles, more.cycles);
+  };
+  for (const LoadedOnce& constant :
+       ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {
+    const int64_t bytes =
+        encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
+                                    later.prefetch, ahead)
+            .BytesOf(constant.bytes);
+    add({constant.home, TransferCycles(profile, constant.home, Direction::kRead, OneRun(bytes)),
+         bytes});
+  }
+  if (!encoder::program::PrefetchesSlices(later.weights, later.tiles, later.prefetch)) return;
+  for (const Stream& stream : StreamsOf(graph, profile, later.interval))
+    add(CostAhead(profile, stream, later.prefetch, ahead));
 }
 
 }  // namespace tessera::search::cost

@@ -7,7 +7,6 @@
 #include "tessera/base/arithmetic.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/encoder/program/choices.h"
-#include "tessera/encoder/program/residence.h"
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/regions.h"
 #include "tessera/search/cost/traffic.h"
@@ -314,36 +313,6 @@ int64_t DirectCycles(const Profile& profile, int home, Direction direction, cons
   const hw_profiles::Port& port = PortOf(profile, home);
   return base::SaturatingAdd(LatencyOf(port, direction),
                              base::WholeCycles(StreamCycles(port, runs, PaceOf(port, direction))));
-}
-
-using hw_profiles::Profile;
-
-Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
-                        std::span<const plan::Subgraph> subgraphs, size_t number) {
-  Prefetches prefetches{.own = subgraphs[number].prefetch};
-  for (size_t later = number + 1; later < subgraphs.size(); ++later)
-    prefetches.Carry(graph, profile, subgraphs[later], static_cast<int>(later - number));
-  return prefetches;
-}
-
-void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
-                       const plan::Subgraph& later, int ahead) {
-  if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) == later.prefetch.end())
-    return;
-  if (TransferOfConstants(profile, later.weights) != TransferKind::kMoved) return;
-  for (const LoadedOnce& constant :
-       ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {
-    auto part = std::find_if(carried.begin(), carried.end(),
-                             [&](const Part& each) { return each.home == constant.home; });
-    if (part == carried.end()) part = carried.insert(part, Part{.home = constant.home});
-    const int64_t bytes =
-        encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
-                                    later.prefetch, ahead)
-            .BytesOf(constant.bytes);
-    base::Accumulate(part->bytes, bytes);
-    base::Accumulate(part->cycles,
-                     TransferCycles(profile, constant.home, Direction::kRead, OneRun(bytes)));
-  }
 }
 
 }  // namespace tessera::search::cost

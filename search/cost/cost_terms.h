@@ -2,12 +2,14 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tessera/encoder/program/residence.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
@@ -172,14 +174,41 @@ int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, c
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Runs& runs);
 
+// Constants from one home.
+struct ConstantsPart {
+  int home = 0;  // index into Profile::memories
+  int64_t cycles = 0;
+  int64_t bytes = 0;
+};
+
+// A constant that an operator of a subgraph uses slice by slice.
+struct Stream {
+  int home = 0;     // index into Profile::memories
+  size_t step = 0;  // the operator, counted from the first of the subgraph
+  int64_t slices = 1;
+  int64_t bytes = 0;        // of all slices
+  int64_t full_bytes = 0;   // of a slice, as far as there are so many left
+  int64_t full_extent = 1;  // of each slice but the last, along the first axis of the constant
+  int64_t last_extent = 1;
+
+  int64_t BytesOf(int64_t slice) const {
+    return std::clamp<int64_t>(bytes - slice * full_bytes, 0, full_bytes);
+  }
+};
+std::vector<Stream> StreamsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                              graph::Interval interval);
+
+// CostOfSlices returns the cost of slices that are moved one right after another; CostAhead that of
+// the slices, or parts of slices, that arrive `ahead` subgraphs before the one that uses them.
+ConstantsPart CostOfSlices(const hw_profiles::Profile& profile, const Stream& stream,
+                           encoder::program::SliceRange slices);
+ConstantsPart CostAhead(const hw_profiles::Profile& profile, const Stream& stream,
+                        std::span<const int> prefetch, int ahead);
+
 // Constants that are prefetched while an earlier subgraph runs (docs/program.md, "Ahead").
 struct Prefetches {
-  // Constants from one home.
-  struct Part {
-    int home = 0;  // index into Profile::memories
-    int64_t cycles = 0;
-    int64_t bytes = 0;
-  };
+  using Part = ConstantsPart;
+
   // Adds the constants of a later subgraph that arrive `ahead` subgraphs before it.
   void Carry(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const plan::Subgraph& later, int ahead);

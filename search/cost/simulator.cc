@@ -180,6 +180,10 @@ int64_t SlotSums::PassOf(size_t index) const {
   for (size_t step = 0; step < tile.engine.size(); ++step) {
     int64_t slices = 0;
     for (size_t home = 0; home < constants_.size() && streams_; ++home) {
+      if (!constants_[home].rest.empty()) {
+        slices = std::max(slices, constants_[home].rest[step].later_cycles);
+        continue;
+      }
       const std::span<const ConstantCost> constants = costs_.ConstantsIn(home);
       const size_t next = (step + 1) % tile.engine.size();
       int64_t from_here = constants[step].later_slices_cycles;

@@ -40,6 +40,7 @@ TileCosts::TileCosts(const graph::Graph& graph, const Profile& profile,
     : graph_(&graph),
       profile_(&profile),
       interval_(tiling.interval),
+      tiles_(tiling.tiles),
       second_stage_(policy.second_stage),
       constant_transfer_(TransferOfConstants(profile, policy.weights)),
       constant_homes_(HomesOfConstants(graph, profile, interval_)) {

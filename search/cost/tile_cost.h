@@ -92,6 +92,9 @@ struct ConstantCost {
 // slice with every tile. Under a streamed policy there are both kinds.
 struct ConstantFlow {
   int home = 0;  // index into Profile::memories
+  // By operator of the interval, if slices arrive ahead: the slices that do not. Those that arrive
+  // in the prologue count as resident.
+  std::vector<SliceFlow> rest = {};
   int64_t resident_cycles = 0;
   int64_t resident_bytes = 0;
   int64_t prefetched_bytes = 0;  // of those that were present when the subgraph began
@@ -164,7 +167,8 @@ class TileCosts {
     return std::span(constants_).subspan(home * Operators(), Operators());
   }
   // Returns the flows from all homes; empty if constants are not moved. `prefetch` states when the
-  // constants that are loaded once arrive (plan::Subgraph::prefetch).
+  // constants that are loaded once arrive, and if there is one tile, when slices arrive
+  // (plan::Subgraph::prefetch).
   std::vector<ConstantFlow> ConstantFlowsOf(hw_profiles::WeightPolicy policy,
                                             std::span<const int> prefetch) const;
 
@@ -207,6 +211,7 @@ class TileCosts {
   };
 
   ConstantCost CostOfConstants(int index, int home) const;
+  void TakeSlicesAhead(std::span<const int> prefetch, std::vector<ConstantFlow>& flows) const;
   Operand OperandOf(int tensor, const graph::Usage& usage, size_t index,
                     const std::vector<int>& kept) const;
   Step StepOf(int index, const std::vector<graph::Usage>& usages) const;
@@ -237,6 +242,7 @@ class TileCosts {
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
   graph::Interval interval_;
+  int64_t tiles_;
   int second_stage_;  // Policy::second_stage
   std::optional<encoder::program::KCut> cut_;
   TransferKind constant_transfer_;

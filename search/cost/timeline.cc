@@ -109,6 +109,8 @@ class Layout {
 // Returns the slices of the constants of an operator. Cycles are those of TileCosts; the first
 // slice of each constant counts in the first bytes.
 SliceFlow Layout::SlicesOf(int op, size_t home) const {
+  if (const std::vector<SliceFlow>& rest = constants_[home].rest; !rest.empty())
+    return rest[static_cast<size_t>(op - tiling_.interval.first)];
   const ConstantCost& cost =
       costs_.ConstantsIn(home)[static_cast<size_t>(op - tiling_.interval.first)];
   SliceFlow slices{.first_cycles = cost.first_slice_cycles,

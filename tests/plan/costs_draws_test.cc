@@ -148,8 +148,13 @@ bool MakeBuildable(Random& random, const graph::Graph& network, const Profile& p
   if (refused()) return false;
   for (size_t i = 1; i < choices.size(); ++i) {
     if (profile.tiling.dma != DmaSteps::kDoubleBuffered || !random.Chance(0.7)) continue;
+    const encoder::program::SubgraphChoice before = choices[i];
     choices[i].prefetch = DrawPrefetch(random, i);
-    if (refused()) choices[i].prefetch = {};
+    if (choices[i].policy.weights == WeightPolicy::kStreamed) {
+      choices[i].tile = encoder::program::OutputShape(network, choices[i].interval);
+      choices[i].policy.halo = HaloStorage::kRecompute;
+    }
+    if (refused()) choices[i] = before;
   }
   return true;
 }
@@ -173,6 +178,7 @@ void Count(const Plan& plan, const std::vector<verify::Users>& users, const Subg
   ++tally[dma + "tiles " + std::to_string(std::min<int64_t>(4, subgraph.tiles))];
   tally["in_place"] += subgraph.in_place ? 1 : 0;
   tally["prefetch"] += subgraph.prefetch.empty() ? 0 : 1;
+  tally["slices ahead"] += verify::TakesSlicesAhead(subgraph) ? 1 : 0;
   tally["kept"] += plan.kept.empty() ? 0 : 1;
   tally["host"] += IsHosted(plan.network, plan.profile, subgraph.interval.first) ? 1 : 0;
   for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
@@ -212,6 +218,7 @@ TEST(CostsOfDraws, AreWhatTheSimulationSays) {
   }
   for (const char* what : {"in_place", "prefetch", "kept", "growing state", "host"})
     EXPECT_GE(tally[what], LeastOf(150)) << what;
+  EXPECT_GE(tally["slices ahead"], LeastOf(50));
   for (const std::string_view kind : base::OperatorKindNames())
     EXPECT_GE(tally[std::string(kind)], LeastOf(50)) << kind;
 }

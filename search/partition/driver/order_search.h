@@ -81,6 +81,12 @@ base::Expected<plan::Plan> AddStages(const choices::SearchContext& context,
                                      const constraints::PlanConstraints& constraints,
                                      plan::Plan plan);
 
+// Whether constants that arrive while earlier subgraphs run may improve a plan of the network, or
+// make it keep its limits: transfers overlap, some constant is loaded once, and the objective
+// depends on time.
+bool MayGainByPrefetching(const graph::Graph& network, const hw_profiles::Profile& profile,
+                          const plan::Objective& objective);
+
 // Returns the plan with constants prefetched wherever that lowers its score and everything still
 // fits. A note states how often; Plan::scope and status are adapted. See prefetch.cc. `context` and
 // `constraints` are those of the plan's network. After context.stop nothing more is tried. An error

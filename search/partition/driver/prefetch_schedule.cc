@@ -3,6 +3,7 @@
 #include "tessera/search/partition/driver/prefetch_schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -25,6 +26,9 @@
 // no room yet holds up all later ones, which would occupy its memory. The parts that have not
 // arrived when their subgraph begins arrive in its prologue.
 //
+// Constants that do not fit as a whole come in slices, each of which needs room from its arrival
+// on. As many slices arrive ahead as find room; the rest arrives while the operator works.
+//
 // Cost: for each subgraph and constant that it carries, log(parts) sums over its slots; tiles are
 // cut and priced once.
 namespace tessera::search::partition::driver {
@@ -34,6 +38,11 @@ using cost::Detail;
 
 constexpr size_t kMostParts = 128;
 constexpr int64_t kCyclesOfPart = 250;  // at least, without the latency of the transfer
+
+// The number of slices of which some of these parts are.
+int64_t SlicesBegun(size_t parts) {
+  return base::CeilDiv(static_cast<int64_t>(parts), encoder::program::kPartsOfSlice);
+}
 
 }  // namespace
 
@@ -62,8 +71,9 @@ PrefetchSchedule::PrefetchSchedule(const choices::SearchContext& context, std::v
     : context_(context), kept_(std::move(kept)) {}
 
 const PrefetchSchedule::Costing& PrefetchSchedule::CostingOf(const plan::Subgraph& subgraph) {
-  std::unique_ptr<Costing>& costing = costings_[{subgraph.interval.first, subgraph.interval.last,
-                                                 subgraph.weights, subgraph.k_extent}];
+  std::unique_ptr<Costing>& costing =
+      costings_[{subgraph.interval.first, subgraph.interval.last, subgraph.tile, subgraph.weights,
+                 subgraph.k_extent}];
   if (costing == nullptr) {
     costing = std::make_unique<Costing>(
         Costing{.policy = cost::PolicyOf(subgraph, kept_),
@@ -98,11 +108,10 @@ size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
   return std::clamp<size_t>(static_cast<size_t>(cycles / kCyclesOfPart), 1, kMostParts);
 }
 
-// Assigns to the carrier as many parts of `user`, subgraph number `number`, as arrive while the
-// carrier runs without prolonging it. The first `done` parts have earlier carriers. Returns the
-// number of parts assigned.
+// Assigns to the carrier as many further parts of subgraph number `number`, but at most `most`, as
+// arrive while the carrier runs without prolonging it. Returns the number of parts assigned.
 size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
-                               plan::Subgraph& user, size_t number, size_t done) {
+                               Queued& next, size_t number, size_t most) {
   const auto ahead = static_cast<int>(number - carrier);
   const cost::Prefetches without =
       cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
@@ -110,17 +119,18 @@ size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, siz
     return PriceOf(subgraphs[carrier], prefetches, Detail::kTotals).latency_cycles;
   };
   const int64_t before = latency(without);
+  std::vector<int>& prefetch = next.user.prefetch;
   const auto assign = [&](size_t count) {
-    for (size_t i = done; i < user.prefetch.size(); ++i)
-      user.prefetch[i] = i < done + count ? ahead : 0;
+    for (size_t i = next.done; i < prefetch.size(); ++i)
+      prefetch[i] = i < next.done + count ? ahead : 0;
   };
   size_t fits = 0;
-  size_t too_many = user.prefetch.size() - done + 1;
+  size_t too_many = most + 1;
   while (fits + 1 < too_many) {
     const size_t count = std::midpoint(fits, too_many);
     assign(count);
     cost::Prefetches with = without;
-    with.Carry(context_.graph, context_.profile, user, ahead);
+    with.Carry(context_.graph, context_.profile, next.user, ahead);
     (latency(with) <= before ? fits : too_many) = count;
   }
   assign(fits);
@@ -157,33 +167,87 @@ problem::Bytes PrefetchSchedule::BytesOf(const plan::Subgraph& subgraph) const {
   return bytes;
 }
 
+// Returns the subgraph with its parts. Slices need room for slots of their own in the subgraph
+// itself, beyond the two that it has without prefetching.
+PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgraph,
+                                                   FreeBytes own) const {
+  Queued queued{.user = subgraph, .bytes = BytesOf(subgraph)};
+  size_t parts = 0;
+  if (!Overlaps(subgraph)) return queued;
+  if (encoder::program::PrefetchesSlices(subgraph.weights, subgraph.tiles, std::array{1})) {
+    for (const cost::Stream& stream :
+         cost::StreamsOf(context_.graph, context_.profile, subgraph.interval)) {
+      base::Accumulate(queued.slice_bytes, stream.full_bytes);
+      queued.slices = std::max(queued.slices, stream.slices);
+    }
+    if (queued.slice_bytes > 0) {
+      const int64_t slots = 2 + std::max<int64_t>(0, own.throughout) / queued.slice_bytes;
+      parts = static_cast<size_t>(encoder::program::kPartsOfSlice *
+                                  (queued.slices <= slots ? queued.slices : slots - 1));
+    }
+  }
+  if (parts == 0) {
+    queued.slice_bytes = 0;
+    parts = PartsOf(subgraph);
+  }
+  queued.user.prefetch.assign(parts, 0);
+  return queued;
+}
+
+// Returns the bytes of the slots beyond two.
+problem::Bytes PrefetchSchedule::BytesOfSlots(const Queued& next) {
+  const int64_t slots = std::min(next.slices, SlicesBegun(next.done) + 1);
+  return std::max<int64_t>(0, slots - 2) * next.slice_bytes;
+}
+
+// Returns the number of further parts for which the subgraphs from the carrier up to the user have
+// room.
+size_t PrefetchSchedule::PartsWithRoom(const Queued& next,
+                                       std::span<const FreeBytes> from_carrier) {
+  problem::Bytes free = from_carrier.front().after_prologue;
+  for (const FreeBytes& each : from_carrier.subspan(1)) free = std::min(free, each.throughout);
+  if (next.done == 0) free -= next.bytes;
+  const size_t left = next.user.prefetch.size() - next.done;
+  if (next.slice_bytes == 0) return next.done > 0 || free >= 0 ? left : 0;
+  if (free < 0) return 0;
+  const int64_t slices = SlicesBegun(next.done) + free / next.slice_bytes;
+  return std::min(left, static_cast<size_t>(slices * encoder::program::kPartsOfSlice) - next.done);
+}
+
 void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carrier,
                             std::span<Queued> queue, std::span<FreeBytes> free) {
   for (size_t number = carrier + 1; number < queue.size(); ++number) {
     Queued& next = queue[number];
-    if (next.done == next.user.prefetch.size()) continue;
-    if (next.done == 0) {
-      const auto between = free.subspan(carrier + 1, number - carrier - 1);
-      if (free[carrier].after_prologue < next.bytes ||
-          std::any_of(between.begin(), between.end(),
-                      [&](const FreeBytes& each) { return each.throughout < next.bytes; })) {
-        next.lacked_room = true;
-        return;
-      }
+    const size_t left = next.user.prefetch.size() - next.done;
+    if (left == 0) continue;
+    const std::span<FreeBytes> from_carrier = free.subspan(carrier, number - carrier);
+    const size_t most = PartsWithRoom(next, from_carrier);
+    if (most == 0) {
+      next.lacked_room = next.lacked_room || next.done == 0;
+      return;
     }
-    size_t taken = Carry(subgraphs, carrier, next.user, number, next.done);
-    if (number == carrier + 1 && PaysToWait(subgraphs, carrier, next))
-      taken = next.user.prefetch.size() - next.done;
-    if (taken > 0 && next.done == 0) {
-      free[carrier].after_prologue -= next.bytes;
-      for (FreeBytes& each : free.subspan(carrier + 1, number - carrier - 1)) {
-        each.throughout -= next.bytes;
-        each.after_prologue -= next.bytes;
-      }
+    size_t taken = Carry(subgraphs, carrier, next, number, most);
+    if (number == carrier + 1 && next.slice_bytes == 0 && PaysToWait(subgraphs, carrier, next)) {
+      next.delays = true;
+      taken = left;
     }
+    if (taken == 0) return;
+    const problem::Bytes bytes =
+        (next.done == 0 ? next.bytes : 0) +
+        (SlicesBegun(next.done + taken) - SlicesBegun(next.done)) * next.slice_bytes;
+    from_carrier.front().after_prologue -= bytes;
+    for (FreeBytes& each : from_carrier.subspan(1)) {
+      each.throughout -= bytes;
+      each.after_prologue -= bytes;
+    }
+    const problem::Bytes slots = BytesOfSlots(next);
     next.done += taken;
-    if (taken > 0) subgraphs[number].prefetch = next.user.prefetch;
-    if (next.done < next.user.prefetch.size()) return;
+    free[number].throughout -= BytesOfSlots(next) - slots;
+    free[number].after_prologue -= BytesOfSlots(next) - slots;
+    subgraphs[number].prefetch = next.user.prefetch;
+    if (next.slice_bytes > 0)
+      subgraphs[number].prefetch.resize(next.done - next.done % encoder::program::kPartsOfSlice);
+    if (taken < left) return;
   }
 }
 
@@ -192,9 +256,7 @@ PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph>
   std::vector<Queued> queue(subgraphs.size());
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     subgraphs[i].prefetch.clear();
-    queue[i].user = subgraphs[i];
-    queue[i].bytes = BytesOf(subgraphs[i]);
-    queue[i].user.prefetch.assign(i > 0 && Overlaps(subgraphs[i]) ? PartsOf(subgraphs[i]) : 0, 0);
+    if (i > 0) queue[i] = Enqueue(subgraphs[i], free[i]);
   }
   for (size_t carrier = 0; carrier < subgraphs.size(); ++carrier) {
     if (Overlaps(subgraphs[carrier])) Fill(subgraphs, carrier, queue, free);
@@ -202,6 +264,8 @@ PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph>
   Proposal proposal;
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
+    if (queue[i].delays || queue[i].done < queue[i].user.prefetch.size())
+      proposal.late.push_back(i);
     subgraphs[i].metrics =
         PriceOf(subgraphs[i], cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, i),
                 Detail::kParts);
@@ -216,16 +280,15 @@ bool PrefetchSchedule::TakeBack(const std::vector<plan::Subgraph>& subgraphs,
                                 std::vector<plan::Subgraph>& with) {
   bool changed = false;
   for (size_t i = 0; i < with.size(); ++i) {
-    if (with[i].weights == subgraphs[i].weights) continue;
+    if (with[i].weights == subgraphs[i].weights && with[i].tile == subgraphs[i].tile) continue;
     const cost::Prefetches carried =
         cost::PrefetchesOf(context_.graph, context_.profile, scheduled, i);
     const cost::Prefetches with_slices{.own = {}, .carried = carried.carried};
     if (PriceOf(subgraphs[i], with_slices, Detail::kTotals).latency_cycles >=
         scheduled[i].metrics.latency_cycles)
       continue;
-    with[i].weights = subgraphs[i].weights;
-    with[i].k_extent = subgraphs[i].k_extent;
-    with[i].largest_proven = subgraphs[i].largest_proven;
+    with[i] = subgraphs[i];
+    with[i].prefetch.clear();
     changed = true;
   }
   return changed;

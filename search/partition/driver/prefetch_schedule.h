@@ -19,7 +19,8 @@
 
 namespace tessera::search::partition::driver {
 
-// Bytes of the tile memory that are free throughout a subgraph, and after its prologue.
+// Bytes of the tile memory that are free throughout a subgraph, and after its prologue. A subgraph
+// has room for more of its own slices in the bytes that are free throughout.
 struct FreeBytes {
   problem::Bytes throughout = 0;
   problem::Bytes after_prologue = 0;
@@ -39,13 +40,14 @@ class PrefetchSchedule {
     std::vector<plan::Subgraph> subgraphs;  // with metrics, except peaks
     plan::Metrics totals;                   // of them
     int without_room = 0;                   // of which no part arrives ahead, for lack of room
+    std::vector<size_t> late;               // those whose constants some engine waits for
   };
 
   // Returns the subgraphs with constants that arrive ahead, unless that delays an earlier subgraph
   // by more than it gains. `free` is parallel to them.
   Proposal Propose(std::vector<plan::Subgraph> subgraphs, std::vector<FreeBytes> free);
 
-  // Sets those subgraphs of `with` back to the slices in `subgraphs` that take less time with them
+  // Sets those subgraphs of `with` back to what they are in `subgraphs` that take less time so
   // than with the constants as scheduled. Returns whether any changed.
   bool TakeBack(const std::vector<plan::Subgraph>& subgraphs,
                 const std::vector<plan::Subgraph>& scheduled, std::vector<plan::Subgraph>& with);
@@ -63,9 +65,12 @@ class PrefetchSchedule {
   // first `done` parts have a carrier.
   struct Queued {
     plan::Subgraph user;
-    problem::Bytes bytes = 0;
+    problem::Bytes bytes = 0;        // that are in use from the first part on
+    problem::Bytes slice_bytes = 0;  // that are in use from each part on
+    int64_t slices = 0;              // of which the first are parts; later ones do not arrive ahead
     size_t done = 0;
     bool lacked_room = false;
+    bool delays = false;  // its last carrier waits for it
   };
 
   const Costing& CostingOf(const plan::Subgraph& subgraph);
@@ -74,16 +79,20 @@ class PrefetchSchedule {
   bool Overlaps(const plan::Subgraph& subgraph) const;
   size_t PartsOf(const plan::Subgraph& subgraph) const;
   problem::Bytes BytesOf(const plan::Subgraph& subgraph) const;
-  size_t Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, plan::Subgraph& user,
-               size_t number, size_t done);
+  Queued Enqueue(const plan::Subgraph& subgraph, FreeBytes own) const;
+  static size_t PartsWithRoom(const Queued& next, std::span<const FreeBytes> from_carrier);
+  static problem::Bytes BytesOfSlots(const Queued& next);
+  size_t Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, Queued& next,
+               size_t number, size_t most);
   void Fill(std::vector<plan::Subgraph>& subgraphs, size_t carrier, std::span<Queued> queue,
             std::span<FreeBytes> free);
   bool PaysToWait(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, Queued& next);
 
   const choices::SearchContext& context_;
   const std::vector<int> kept_;
-  // by first and last operator, weights and K extent
-  std::map<std::tuple<int, int, hw_profiles::WeightPolicy, int64_t>, std::unique_ptr<Costing>>
+  // by first and last operator, tile, weights and K extent
+  std::map<std::tuple<int, int, std::vector<int64_t>, hw_profiles::WeightPolicy, int64_t>,
+           std::unique_ptr<Costing>>
       costings_;
 };
 

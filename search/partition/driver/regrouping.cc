@@ -25,7 +25,8 @@
 // each, with the tensors in between kept on chip, do the same. So such subgraphs are first cut
 // after every operator, and neighbours are then joined if the operators of the group need about the
 // same room, constants included. Neither may take time, apart from that of constants, which the
-// schedule determines. Cost: a simulation and a program of one tile for each operator.
+// schedule determines. Tiles of tensors that are on chip as a whole are joined too. Cost: a
+// simulation and a program of one tile for each operator.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -46,8 +47,8 @@ class Regrouper {
   }
 
   void Take(const plan::Subgraph& whole) {
-    plan::Subgraph rest = whole;
-    if (regrouping_.may_keep && IsSequence(whole)) {
+    plan::Subgraph rest = context_.stop.Requested() ? whole : InOneTile(whole);
+    if (regrouping_.may_keep && IsSequence(rest)) {
       for (int last = whole.interval.first; last < whole.interval.last; ++last) {
         if (!context_.stop.Requested()) CutBehind(last, rest);
       }
@@ -58,11 +59,28 @@ class Regrouper {
   Regrouped Finish() && { return {std::move(done_), std::move(kept_)}; }
 
  private:
+  bool MayOverlap(const plan::Subgraph& subgraph) const {
+    return !subgraph.serialized && subgraph.weights != WeightPolicy::kDirect &&
+           !encoder::program::RunsOnHost(context_.graph, context_.profile, subgraph.interval);
+  }
+
   // Whether the operators of the subgraph run one after another, each on whole tensors.
   bool IsSequence(const plan::Subgraph& subgraph) const {
-    return subgraph.tiles == 1 && !subgraph.serialized &&
-           subgraph.weights != WeightPolicy::kDirect &&
-           !encoder::program::RunsOnHost(context_.graph, context_.profile, subgraph.interval);
+    return subgraph.tiles == 1 && MayOverlap(subgraph);
+  }
+
+  // Returns the subgraph in one tile if that takes about the same room and no time; otherwise the
+  // subgraph unchanged. Constants of others arrive during the last tile only.
+  plan::Subgraph InOneTile(const plan::Subgraph& subgraph) const {
+    if (subgraph.tiles == 1 || subgraph.second_stage > 0 || !MayOverlap(subgraph)) return subgraph;
+    plan::Subgraph one = PartOf(subgraph, subgraph.interval);
+    one.tiles = 1;
+    one.halo = hw_profiles::HaloStorage::kRecompute;
+    const std::optional<problem::Bytes> load = LoadOf(context_, one, kept_);
+    const std::optional<problem::Bytes> before = LoadOf(context_, subgraph, kept_);
+    const bool gains = load && before && *load <= *before + regrouping_.growth.value_or(0) &&
+                       LatencyOf(one, kept_) <= LatencyOf(subgraph, kept_);
+    return gains ? one : subgraph;
   }
 
   void CutBehind(int last, plan::Subgraph& rest) {

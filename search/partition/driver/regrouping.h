@@ -28,8 +28,8 @@ struct Regrouped {
 
 // The options of Regroup.
 struct Regrouping {
-  // A joined subgraph needs at most this much more of the tile memory than any of its parts;
-  // nullopt: none are joined.
+  // A joined subgraph needs at most this much more of the tile memory than any of its parts, and so
+  // do joined tiles; nullopt: no subgraphs are joined, and tiles only without any more.
   std::optional<problem::Bytes> growth = std::nullopt;
   int most_operators = std::numeric_limits<int>::max();  // in one group
   bool may_keep = true;  // whether tensors between subgraphs may stay on chip

@@ -72,6 +72,54 @@ TEST(Prefetch, ArrivesInParts) {
   EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA, kW2));
 }
 
+// Of the three slices of w2, one channel each, the first arrives ahead and the second in the
+// prologue: its only index comes with the last of its parts. The third arrives while conv2 runs.
+TEST(Prefetch, LetsSlicesArriveAhead) {
+  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
+  profile.tiling.weight_granularity_channels = 1;
+  std::vector<program::SubgraphChoice> choices = Apart(8, kStreamed);
+  choices[1].prefetch = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0};
+  const program::Program program = Build(profile, choices);
+  EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.0"),
+            "s1/conv2/w2@0.0: 4 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.1"),
+            "s1/conv2/w2@0.1: 4 bytes, [3,5), 3 dma w, 4 pe r");
+  EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.2"),
+            "s1/conv2/w2@0.2: 4 bytes, [4,5), 4 pe r, 4 dma w");
+  EXPECT_THAT(program.steps[2].transfers, ElementsAre(kA, kW2));
+  EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA, kW2));
+  EXPECT_THAT(program.steps[4].transfers, ElementsAre(kW2));
+}
+
+// With one slice ahead, the third slice takes the slot of the first one.
+TEST(Prefetch, LetsSlicesTakeTurns) {
+  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
+  profile.tiling.weight_granularity_channels = 1;
+  std::vector<program::SubgraphChoice> choices = Apart(8, kStreamed);
+  choices[1].prefetch = {1};
+  const program::Program program = Build(profile, choices);
+  EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.0"),
+            "s1/conv2/w2@0.0: 4 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r, 4 dma w");
+  EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.1"),
+            "s1/conv2/w2@0.1: 4 bytes, [4,5), 4 pe r, 4 dma w");
+}
+
+TEST(Prefetch, CutsSlicesIntoPartsThatAddUp) {
+  const std::vector<int> prefetch = {3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0};  // one slice, three parts
+  EXPECT_EQ(program::SlicesAhead(5, prefetch), 2);
+  EXPECT_EQ(program::SlicesAhead(1, prefetch), 1);
+  EXPECT_EQ(program::SlicesAhead(5, prefetch, 3).end, 2);
+  EXPECT_EQ(program::SlicesAhead(5, prefetch, 2).begin, 1);
+  EXPECT_TRUE(program::SlicePartAhead(0, 7, prefetch, 2).IsEmpty());
+  int64_t begin = 0;
+  for (const auto& [ahead, end] : {std::pair(3, 2), std::pair(2, 4), std::pair(0, 7)}) {
+    const program::ConstantPart part = program::SlicePartAhead(1, 7, prefetch, ahead);
+    EXPECT_EQ(part.begin, begin);
+    EXPECT_EQ(part.end, end);
+    begin = part.end;
+  }
+}
+
 TEST(Prefetch, CutsAConstantIntoPartsThatAddUp) {
   graph::Tensor constant;
   constant.shape = {5, 7};
@@ -127,7 +175,7 @@ TEST(Prefetch, IsRefusedWhereItMeansNothing) {
                                   : "the transfers of this one are serialized"));
   }
   EXPECT_THAT(
-      RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(8, kStreamed)),
+      RefusalOf(TwoConvs().graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(4, kStreamed)),
       HasSubstr("the subgraph that begins with 'conv2' loads no constant once"));
 }
 

@@ -8,6 +8,7 @@
 #include "../fixture.h"
 #include "plans.h"
 #include "tessera/encoder/program/build_program.h"
+#include "tessera/encoder/program/choices.h"
 #include "tessera/tests/draw_prefetch.h"
 
 namespace tessera::plan::execute {
@@ -29,6 +30,8 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
   const std::vector<WeightPolicy>& ways = profile.tiling.weights;
   const bool may_reside =
       std::find(ways.begin(), ways.end(), WeightPolicy::kResident) != ways.end();
+  const bool may_stream =
+      std::find(ways.begin(), ways.end(), WeightPolicy::kStreamed) != ways.end();
   std::vector<encoder::program::SubgraphChoice> choices;
   for (const Subgraph& subgraph : plan.subgraphs) {
     encoder::program::SubgraphChoice& choice = choices.emplace_back();
@@ -38,7 +41,12 @@ std::optional<Plan> DrawPrefetches(base::Random& random, const Plan& plan) {
                      .in_place = subgraph.in_place,
                      .halo = subgraph.halo,
                      .serialized = subgraph.serialized};
-    if (may_reside && random.Chance(0.8)) choice.policy.weights = WeightPolicy::kResident;
+    const double way = random.Uniform(0, 9);
+    if (may_reside && way < 5) choice.policy.weights = WeightPolicy::kResident;
+    if (!may_stream || way < 6) continue;
+    choice.policy.weights = WeightPolicy::kStreamed;
+    choice.policy.halo = hw_profiles::HaloStorage::kRecompute;
+    choice.tile = encoder::program::OutputShape(plan.network, choice.interval);
   }
   for (size_t i = 1; i < choices.size(); ++i) {
     if (!random.Chance(0.8)) continue;

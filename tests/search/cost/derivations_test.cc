@@ -236,6 +236,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   std::array<int, 6> prefetched = {};
   int refused = 0;
   int reversed = 0;
+  int in_slices = 0;
   for (int round = 0; round < 20000; ++round) {
     const auto plain =
         AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
@@ -254,6 +255,10 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
                           .kept = plain->kept,
                           .serialized = subgraph.serialized},
                          {}});
+      if (subgraph.weights == WeightPolicy::kStreamed && random.Chance(0.5)) {
+        choices.back().tile = encoder::program::OutputShape(plain->network, subgraph.interval);
+        choices.back().policy.halo = hw_profiles::HaloStorage::kRecompute;
+      }
       if (random.Chance(choices.size() == 1 || subgraph.weights == WeightPolicy::kDirect ? 0.02
                                                                                          : 0.4))
         choices.back().prefetch = DrawPrefetch(random, choices.size() - 1);
@@ -280,6 +285,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       plan::Accumulate(totals, subgraph.metrics);
       const cost::SubgraphTimeline timeline = cost::PlannedTimeline(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
+      in_slices += plan::verify::TakesSlicesAhead(subgraph) ? 1 : 0;
       for (const int ahead : subgraph.prefetch)
         ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - static_cast<size_t>(ahead)].tiles));
     }
@@ -293,6 +299,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     EXPECT_GE(prefetched[tiles], 10) << tiles;
   EXPECT_GE(refused, 500);
   EXPECT_GE(reversed, 20);
+  EXPECT_GE(in_slices, 80);
 }
 
 // Tiles that go down the rows once for each part of the batch: images, or heads with their keys and
