@@ -158,7 +158,7 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
   options.max_operators = given.max_operators;
   options.ordering = given.keep_order ? Ordering::kGiven : Ordering::kSearch;
   options.keeping = given.keep_boundaries ? Keeping::kWherePossible : Keeping::kNothing;
-  options.prefetch = given.prefetch;
+  options.prefetch = given.transfers == Transfers::kProgram;
   options.engines = kept->engines.Pointers();
   options.cached = is_kept ? &kept->cached : nullptr;
   options.prices = prices;

@@ -25,6 +25,12 @@ using MetricValue = std::pair<std::string, double>;
 
 class Plan;
 
+// When constants that a subgraph loads once may arrive.
+enum class Transfers : std::uint8_t {
+  kProgram,      // also while earlier subgraphs run, if that is better
+  kPerSubgraph,  // when their subgraph begins
+};
+
 struct PlanOptions : SearchOptions {
   // The mean of these metrics, each divided by its lower bound, is minimised; a single entry is
   // minimised as it is. Empty: latency.
@@ -33,9 +39,9 @@ struct PlanOptions : SearchOptions {
   std::optional<int> max_operators = {};  // in one subgraph
   bool keep_order = false;                // run operators in the order of the network
   bool keep_boundaries = true;            // tensors may stay on chip between subgraphs
-  bool prefetch = false;                  // constants may arrive while earlier subgraphs run
-  std::string constraints = {};           // YAML (docs/constraints.md)
-  const Plan* previous = nullptr;         // among equal plans, the one most like this is taken
+  Transfers transfers = Transfers::kProgram;
+  std::string constraints = {};    // YAML (docs/constraints.md)
+  const Plan* previous = nullptr;  // among equal plans, the one most like this is taken
   bool explain = false;  // without a plan: why, and which changes would help; up to 2 s more
   bool certify = false;  // kInfeasible: PlanAnswer::certificate
 };

@@ -144,8 +144,9 @@ CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions&
   key.Add(profile.Json());
   OptionText text = ChoiceOf(options);
   text.Add(options.budget).Add(options.minimize).Add(options.limits).Add(options.max_operators);
-  for (const bool flag : {options.keep_order, options.keep_boundaries, options.prefetch,
-                          options.explain, options.certify})
+  for (const bool flag :
+       {options.keep_order, options.keep_boundaries, options.transfers == Transfers::kProgram,
+        options.explain, options.certify})
     text.Add(flag ? 1 : 0);
   text.Add(options.constraints);
   key.Add(text.Get());

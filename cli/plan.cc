@@ -106,10 +106,14 @@ class PlanCommand final : public Command {
     app.add_flag("--no-keep", no_keep_,
                  "Store every tensor between subgraphs at home except those of --keep; without it "
                  "they stay in the tile memory where that is better and fits");
-    app.add_flag(
-        "--prefetch", prefetch_,
-        "Let constants of a subgraph arrive while earlier ones run, wherever that gains and "
-        "has room; notes state what it gains");
+    app.add_option(
+           "--transfers", transfers_,
+           "program lets constants of a subgraph arrive while earlier ones run, wherever that "
+           "gains "
+           "and has room; notes state what it gains. per-subgraph loads them when their subgraph "
+           "begins; more of its plans are proven optimal")
+        ->check(CLI::IsMember({"program", "per-subgraph"}))
+        ->capture_default_str();
     app.add_option("--off-chip", off_chip_,
                    "How tensors outside the tile memory share addresses: whole, from the subgraph "
                    "that makes a tensor to its last reader; tile-aware, wherever no tile needs the "
@@ -210,7 +214,7 @@ class PlanCommand final : public Command {
     options.max_operators = max_operators_;
     options.ordering = order_ == "given" ? search::partition::answer::Ordering::kGiven
                                          : search::partition::answer::Ordering::kSearch;
-    options.prefetch = prefetch_;
+    options.prefetch = transfers_ == "program";
     options.off_chip = static_cast<plan::OffChip>(
         std::find(plan::kOffChipNames.begin(), plan::kOffChipNames.end(), off_chip_) -
         plan::kOffChipNames.begin());
@@ -352,7 +356,7 @@ class PlanCommand final : public Command {
   int points_ = 24;
   bool sensitivity_ = false;
   bool no_keep_ = false;
-  bool prefetch_ = false;
+  std::string transfers_ = "program";
   std::string off_chip_ = "whole";
   std::string order_ = "search";
   ConstraintOptions constraints_;

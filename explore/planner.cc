@@ -172,6 +172,7 @@ PlanOptions Planner::OptionsFor(const Question& question) const {
   options.max_operators = settings.max_operators;
   options.keep_order = settings.keep_order;
   options.keep_boundaries = settings.keep_boundaries;
+  options.transfers = Transfers::kPerSubgraph;
   options.budget = settings.budget;
   options.seed = settings.seed;
   options.canceller = options_.canceller;

@@ -60,6 +60,7 @@ PlanOptions ReadOptions(const std::string& text, const CallOptions& call) {
   if (json.contains("max_operators")) options.max_operators = json.at("max_operators").get<int>();
   options.keep_order = json.contains("order");
   options.keep_boundaries = json.value("keep", true);
+  options.transfers = Transfers::kPerSubgraph;
   return options;
 }
 

@@ -224,8 +224,13 @@ Result<Evaluator> Answerer::EvaluatorOf(const Request& request) {
     profiles.push_back(*std::move(profile));
   }
   const PlanOptions& plan = request.plan_options;
-  Json options = {plan.seed,     plan.engine,      plan.keep_order, plan.keep_boundaries,
-                  plan.prefetch, plan.constraints, plan.minimize};
+  Json options = {plan.seed,
+                  plan.engine,
+                  plan.keep_order,
+                  plan.keep_boundaries,
+                  static_cast<int>(plan.transfers),
+                  plan.constraints,
+                  plan.minimize};
   options.push_back(plan.budget ? Json(*plan.budget) : Json());
   options.push_back(plan.max_operators ? Json(*plan.max_operators) : Json());
   const size_t bytes = kBytesOfByte * key.size();

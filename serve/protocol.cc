@@ -127,6 +127,7 @@ void ReadSearch(JsonObject& root, SearchOptions& options) {
 
 void ReadPlanOptions(JsonObject& root, PlanOptions& options) {
   constexpr std::array<std::string_view, 2> kOrders = {"search", "given"};
+  constexpr std::array<std::string_view, 2> kTransfers = {"program", "per-subgraph"};
   ReadSearch(root, options);
   if (const JsonValue minimize = root.Optional("minimize"))
     options.minimize = ReadObjective(minimize);
@@ -134,7 +135,8 @@ void ReadPlanOptions(JsonObject& root, PlanOptions& options) {
     options.max_operators = static_cast<int>(most.Integer({1, 1000}));
   options.keep_order = root.OneOf("order", kOrders, 0) == 1;
   options.keep_boundaries = root.Boolean("keep", true);
-  options.prefetch = root.Boolean("prefetch", false);
+  options.transfers =
+      root.OneOf("transfers", kTransfers, 0) == 0 ? Transfers::kProgram : Transfers::kPerSubgraph;
   options.constraints = root.String("constraints", "");
 }
 

@@ -30,7 +30,7 @@ PlanOptions Translate(const tessera_plan_options& given) {
   if (known.max_operators != 0) options.max_operators = known.max_operators;
   options.keep_order = known.keep_order != 0;
   options.keep_boundaries = known.no_boundaries == 0;
-  options.prefetch = known.prefetch != 0;
+  options.transfers = known.per_subgraph != 0 ? Transfers::kPerSubgraph : Transfers::kProgram;
   options.explain = known.explain != 0;
   options.certify = known.certify != 0;
   if (known.constraints != nullptr) options.constraints = known.constraints;

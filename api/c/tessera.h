@@ -78,7 +78,7 @@ typedef struct tessera_plan_options {
   int32_t max_operators;        /* in one subgraph */
   int32_t keep_order;           /* not 0: run operators in the order of the network */
   int32_t no_boundaries;        /* not 0: tensors do not stay on chip between subgraphs */
-  int32_t prefetch;             /* not 0: constants may arrive while earlier subgraphs run */
+  int32_t per_subgraph;         /* not 0: constants arrive when their subgraph begins */
   const char* constraints;      /* YAML */
   const tessera_plan* previous; /* among equal plans, the one most like this is taken */
   uint64_t seed;

@@ -62,6 +62,9 @@ void DefineOptions(py::module_& module) {
       .def_readwrite("budget", &SearchOptions::budget)
       .def_readwrite("engine", &SearchOptions::engine)
       .def_readwrite("switched_off", &SearchOptions::switched_off);
+  py::enum_<Transfers>(module, "Transfers")
+      .value("program", Transfers::kProgram)
+      .value("per_subgraph", Transfers::kPerSubgraph);
   // `previous` is a separate argument, because the options hold only its address.
   py::class_<PlanOptions, SearchOptions>(module, "PlanOptions")
       .def(py::init<>())
@@ -70,7 +73,7 @@ void DefineOptions(py::module_& module) {
       .def_readwrite("max_operators", &PlanOptions::max_operators)
       .def_readwrite("keep_order", &PlanOptions::keep_order)
       .def_readwrite("keep_boundaries", &PlanOptions::keep_boundaries)
-      .def_readwrite("prefetch", &PlanOptions::prefetch)
+      .def_readwrite("transfers", &PlanOptions::transfers)
       .def_readwrite("constraints", &PlanOptions::constraints)
       .def_readwrite("explain", &PlanOptions::explain)
       .def_readwrite("certify", &PlanOptions::certify);

@@ -25,13 +25,21 @@ class SearchOptions(CallOptions):
     engine: str
     switched_off: list[str]
 
+class Transfers:
+    program: Transfers
+    per_subgraph: Transfers
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class PlanOptions(SearchOptions):
     minimize: list[tuple[str, float]]
     limits: list[tuple[str, float]]
     max_operators: int | None
     keep_order: bool
     keep_boundaries: bool
-    prefetch: bool
+    transfers: Transfers
     constraints: str
     explain: bool
     certify: bool

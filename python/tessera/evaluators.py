@@ -9,7 +9,7 @@ from typing import Any, Callable, Union
 
 from . import _native
 from .inputs import Network, Profile
-from .options import fill
+from .options import fill, transfers_of
 from .sessions import SessionCounts, _pairs
 
 Limits = Union[Mapping[str, float], Sequence[Mapping[str, float]]]
@@ -47,7 +47,7 @@ class Evaluator:
         max_operators: int | None = None,
         keep_order: bool = False,
         keep_boundaries: bool = True,
-        prefetch: bool = False,
+        transfers: str = "program",
         budget: int | None = None,
         seed: int = 0,
         threads: int = 1,
@@ -64,7 +64,7 @@ class Evaluator:
             max_operators=max_operators,
             keep_order=keep_order,
             keep_boundaries=keep_boundaries,
-            prefetch=prefetch,
+            transfers=transfers_of(transfers),
             budget=budget,
             seed=seed,
         )

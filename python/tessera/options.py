@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from . import _native
 from .errors import BadInput
 
 Options = TypeVar("Options")
@@ -23,6 +24,17 @@ def fill(options: Options, **values: Any) -> Options:
         if name == "timeout_s" and value is not None and not value >= 0:
             raise bad_option("timeout", "seconds, 0 or more", value)
     return options
+
+
+def transfers_of(name: str) -> _native.Transfers:
+    """When constants arrive."""
+    known = {
+        "program": _native.Transfers.program,
+        "per-subgraph": _native.Transfers.per_subgraph,
+    }
+    if name not in known:
+        raise bad_option("transfers", " or ".join(f'"{each}"' for each in known), name)
+    return known[name]
 
 
 def bad_option(name: str, expected: str, found: Any) -> BadInput:

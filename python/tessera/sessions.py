@@ -11,7 +11,7 @@ from . import _native
 from .allocations import Allocation, Certificate, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import bad_option, fill
+from .options import bad_option, fill, transfers_of
 from .plans import Plan
 from .reports import TileAnswer
 
@@ -34,7 +34,7 @@ class _Calls:
         max_operators: int | None = None,
         keep_order: bool = False,
         keep_boundaries: bool = True,
-        prefetch: bool = False,
+        transfers: str = "program",
         constraints: str = "",
         previous: Plan | None = None,
         explain: bool = False,
@@ -60,7 +60,8 @@ class _Calls:
             max_operators: in one subgraph.
             keep_order: run operators in the order of the network.
             keep_boundaries: tensors may stay on chip between subgraphs.
-            prefetch: constants may arrive while earlier subgraphs run.
+            transfers: "program", where constants may arrive while earlier subgraphs run, or
+                "per-subgraph", where they arrive when their subgraph begins.
             constraints: YAML (docs/constraints.md).
             previous: of equal plans, the one most like it is taken.
             explain: if there is no plan, say which conditions collide; up to 2 s more.
@@ -86,7 +87,7 @@ class _Calls:
             max_operators=max_operators,
             keep_order=keep_order,
             keep_boundaries=keep_boundaries,
-            prefetch=prefetch,
+            transfers=transfers_of(transfers),
             constraints=constraints,
             explain=explain,
             certify=certify,

@@ -145,9 +145,20 @@ bool IsStopped(const answer::PartitionOptions& options) {
   return options.stop != nullptr && options.stop->Requested();
 }
 
+// Returns the options without what cannot improve a plan of the network.
+answer::PartitionOptions OptionsFor(const graph::Graph& network,
+                                    const hw_profiles::Profile& profile,
+                                    answer::PartitionOptions options) {
+  options.prefetch = options.prefetch &&
+                     driver::MayGainByPrefetching(encoder::program::WithHomes(network, profile),
+                                                  profile, options.objective);
+  return options;
+}
+
 void Judge(const graph::Graph& network, const hw_profiles::Profile& profile,
            const answer::PartitionOptions& options, answer::PartitionResult& result) {
-  answer::Confirm(Resolved(network, profile, options), profile, options, result);
+  answer::Confirm(Resolved(network, profile, options), profile,
+                  OptionsFor(network, profile, options), result);
   const bool out_of_memory = options.stop != nullptr && options.stop->IsOutOfMemory();
   if (result.status == problem::Status::kUnknown && out_of_memory)
     result.reason += "; the memory limit was reached";
@@ -161,6 +172,7 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   if (options.objective.limits.empty()) return false;
   answer::PartitionOptions free = options;
   free.objective = {.weights = {{"latency", 1}}, .limits = {}};
+  free.prefetch = false;
   for (const std::optional<int64_t> most_work : {std::optional<int64_t>(1), options.most_work}) {
     free.most_work = most_work;
     const base::Expected<answer::PartitionResult> found = search(network, free);
@@ -298,7 +310,7 @@ base::Expected<answer::PartitionResult> SearchAll(const graph::Graph& network,
   };
   const SearchFunction search_all = [&](const graph::Graph& each,
                                         const answer::PartitionOptions& asked) {
-    return SearchForSharing(each, profile, asked, search_limits);
+    return SearchForSharing(each, profile, OptionsFor(each, profile, asked), search_limits);
   };
   const auto finish = [&](base::Expected<answer::PartitionResult> result)
       -> base::Expected<answer::PartitionResult> {

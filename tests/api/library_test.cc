@@ -51,6 +51,7 @@ TEST(Library, ShowsWhatAPlanHolds) {
   EXPECT_EQ(network.OperatorCount(), 2U);
   PlanOptions options;
   options.constraints = "schema: 1\ntogether: [[a, b]]\n";
+  options.transfers = Transfers::kPerSubgraph;
   const Plan plan = PlanOf(network, Npu(), options);
   ASSERT_EQ(plan.Subgraphs().size(), 1U);
   EXPECT_THAT(plan.Subgraphs()[0].operators, ElementsAre("a", "b"));

@@ -99,7 +99,7 @@ TEST(Sessions, TellOptionsApart) {
   is_new([](PlanOptions& o) { o.max_operators = 1; });
   is_new([](PlanOptions& o) { o.keep_order = true; });
   is_new([](PlanOptions& o) { o.keep_boundaries = false; });
-  is_new([](PlanOptions& o) { o.prefetch = true; });
+  is_new([](PlanOptions& o) { o.transfers = Transfers::kPerSubgraph; });
   is_new([](PlanOptions& o) { o.constraints = "schema: 1\napart: [b]\n"; });
   is_new([](PlanOptions& o) { o.explain = true; });
   is_new([](PlanOptions& o) { o.certify = true; });

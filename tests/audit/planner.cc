@@ -133,7 +133,7 @@ std::string CommandOf(const PlanRequest& question) {
   if (question.keeping == search::partition::paths::Keeping::kNothing) command += " --no-keep";
   if (question.max_operators)
     command += fmt::format(" --max-operators {}", *question.max_operators);
-  if (question.prefetch) command += " --prefetch";
+  if (!question.prefetch) command += " --transfers per-subgraph";
   if (question.off_chip != plan::OffChip::kWhole)
     command += fmt::format(" --off-chip {}", plan::WordFor(question.off_chip, plan::kOffChipNames));
   if (!question.constraints.empty()) command += " --constraints constraints.yaml";

@@ -366,7 +366,7 @@ class ClaimsTest : public CommandLineTest {
 TEST_F(ClaimsTest, AlteredPlansCanBeRun) {
   Plan("deep", "tight", {"--lowering"});
   RunAltered(1500);
-  Plan("chain", "tight", {"--prefetch", "--max-operators", "2"});
+  Plan("chain", "tight", {"--max-operators", "2"});
   RunAltered(3000);
 }
 
@@ -401,7 +401,7 @@ TEST_F(ClaimsTest, KeptBoundariesSeveralMetricsAndALimit) {
 }
 
 TEST_F(ClaimsTest, PrefetchedConstants) {
-  Plan("chain", "tight", {"--prefetch", "--max-operators", "2"});
+  Plan("chain", "tight", {"--max-operators", "2"});
   ExpectInPlan({"\"prefetch\": true"});
   Alter(3000);
 }
@@ -489,7 +489,7 @@ TEST_F(ClaimsTest, ASearchThatWasCutOff) {
 
 // Each document gets a new digest, so its claims must hold of the altered input.
 TEST_F(ClaimsTest, NoClaimRestsOnTheDigest) {
-  Plan("chain", "tight", {"--score", "latency=1,energy=2"});
+  Plan("chain", "tight", {"--score", "latency=1,energy=2", "--transfers", "per-subgraph"});
   const Json plan = ReadJson("plan.json");
   ASSERT_EQ(plan["status"], "optimal");
   EXPECT_THAT(RefusalsOfForged(plan), IsEmpty());

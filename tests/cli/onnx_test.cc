@@ -220,7 +220,7 @@ TEST_F(UnknownWorkTest, ProvesNoPlanBestInWhatItIsPartOf) {
                {{"--minimize", "macs"}, "feasible"},
                {{"--score", "latency=1,peak=1"}, "feasible"},
                {{"--minimize", "peak", "--limit", "latency=1000000"}, "feasible"},
-               {{"--prefetch"}, "feasible"},
+               {{"--transfers", "program"}, "feasible"},
                {{"--minimize", "peak"}, "optimal"},
                {{"--minimize", "off_chip_bytes"}, "optimal"}};
   for (const auto& [objective, status] : cases) {

@@ -98,7 +98,7 @@ TEST_F(PlanTest, WritesFilesThatCheckAndShowTake) {
 }
 
 TEST_F(PlanTest, TextShowsSubgraphsAndTotals) {
-  const Outcome outcome = Plan("patent_chain", "ethos_u65_256");
+  const Outcome outcome = Plan("patent_chain", "ethos_u65_256", {"--transfers", "per-subgraph"});
   EXPECT_THAT(outcome.out, StartsWith("patent_chain on ethos_u65_256: 3 operators in "));
   EXPECT_THAT(outcome.out, HasSubstr("layer by layer  lower bound\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\noptimal, checked; score "));

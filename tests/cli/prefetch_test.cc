@@ -4,7 +4,8 @@
 
 #include "command_line.h"
 
-// `tessera plan --prefetch`, and the commands that read its plans.
+// `tessera plan --transfers`: constants that arrive while earlier subgraphs run, and the commands
+// that read such plans.
 namespace tessera::cli {
 namespace {
 
@@ -27,28 +28,31 @@ class PrefetchTest : public CommandLineTest {
 };
 
 TEST_F(PrefetchTest, GainsAndSaysSo) {
-  ASSERT_EQ(Plan({"--output", "plain.json"}, "mobilenet_v2").exit_code, 0);
-  const Outcome outcome = Plan({"--prefetch", "--output", "ahead.json"}, "mobilenet_v2");
+  ASSERT_EQ(
+      Plan({"--transfers", "per-subgraph", "--output", "plain.json"}, "mobilenet_v2").exit_code, 0);
+  const Outcome outcome = Plan({"--output", "ahead.json"}, "mobilenet_v2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(CyclesIn(ReadJson("ahead.json")), CyclesIn(ReadJson("plain.json")));
   EXPECT_THAT(outcome.out, HasSubstr("resident, prefetched"));
+  EXPECT_THAT(outcome.out, HasSubstr("streamed, first slices prefetched"));
   EXPECT_THAT(outcome.out, HasSubstr("without prefetched constants the score is " +
                                      std::to_string(CyclesIn(ReadJson("plain.json")))));
   EXPECT_THAT(Run({"diff", "plain.json", "ahead.json"}).out, HasSubstr(", prefetched"));
   const auto plain = ReadJson("plain.json");
   for (const auto& subgraph : plain.at("subgraphs"))
     EXPECT_FALSE(subgraph.at("policies").contains("prefetch"));
+  EXPECT_THAT(Run({"check", "--execute", "ahead.json"}).out, HasSubstr("executed: "));
 }
 
 TEST_F(PrefetchTest, PlansRunAsTheyAreAndLowered) {
-  ASSERT_EQ(Plan({"--prefetch", "--lowering", "--output", "ahead.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--lowering", "--output", "ahead.json"}).exit_code, 0);
   const Outcome checked = Run({"check", "--execute", "ahead.json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("executed: "));
 }
 
 TEST_F(PrefetchTest, EvaluatesPlansThatStateIt) {
-  ASSERT_EQ(Plan({"--prefetch", "--output", "ahead.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--output", "ahead.json"}).exit_code, 0);
   nlohmann::json plan = ReadJson("ahead.json");
   ASSERT_EQ(Run({"eval", "ahead.json", "--output", "same.json"}).exit_code, 0);
   EXPECT_EQ(CyclesIn(ReadJson("same.json")), CyclesIn(plan));
@@ -75,8 +79,8 @@ TEST_F(PrefetchTest, EvaluatesPlansThatStateIt) {
 TEST_F(PrefetchTest, LimitsOfRatesAreNotRefuted) {
   const std::string files = Shipped("tests/cli/drawn/prefetched_rate");
   const Arguments arguments = {
-      "plan",    files + ".yaml",      "--hw",       files + ".hw.yaml", "--apart",  "p",
-      "--limit", "bandwidth_peak=0.8", "--prefetch", "--output",         "plan.json"};
+      "plan",    files + ".yaml",      "--hw",     files + ".hw.yaml", "--apart", "p",
+      "--limit", "bandwidth_peak=0.8", "--output", "plan.json"};
   const Outcome outcome = Run(arguments);
   EXPECT_THAT(outcome.exit_code, AnyOf(0, 10)) << outcome.out;
 }
@@ -86,9 +90,8 @@ TEST_F(PrefetchTest, LimitsOfRatesAreNotRefuted) {
 TEST_F(PrefetchTest, FindsPlansThatKeepLimitsWithItAlone) {
   const std::string files = Shipped("tests/cli/drawn/prefetched_limits");
   const Outcome outcome =
-      Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize", "peak", "--prefetch",
-           "--limit", "energy=56011,bandwidth_average=0.88808008,power=50.9654232", "--output",
-           "plan.json"});
+      Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize", "peak", "--limit",
+           "energy=56011,bandwidth_average=0.88808008,power=50.9654232", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   const Outcome checked = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -98,14 +101,14 @@ TEST_F(PrefetchTest, FindsPlansThatKeepLimitsWithItAlone) {
 TEST_F(PrefetchTest, LimitsOfRatiosAreNoFault) {
   const std::string files = Shipped("tests/cli/drawn/prefetched_limits");
   for (const std::string limit : {"bandwidth_average=0.000001", "power=0.000001"}) {
-    const Outcome outcome = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--prefetch",
-                                 "--limit", limit, "--output", "plan.json"});
+    const Outcome outcome = Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--limit",
+                                 limit, "--output", "plan.json"});
     EXPECT_THAT(outcome.exit_code, AnyOf(10, 20)) << outcome.out << outcome.err;
   }
 }
 
 TEST_F(PrefetchTest, TimelinesShowIt) {
-  ASSERT_EQ(Plan({"--prefetch", "--trace", "trace.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--trace", "trace.json"}).exit_code, 0);
   const nlohmann::json trace = ReadJson("trace.json");
   bool shown = false;
   for (const auto& event : trace.at("traceEvents"))

@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Reported{"BoundariesWithAHomeOnChip",
                  "plan faults/boundaries_on_chip.yaml --hw faults/boundaries_on_chip.hw.yaml"
-                 " --prefetch",
+                 " --transfers program",
                  0, "feasible, checked"},
         Reported{"Shuffle", "plan faults/shuffle.yaml --hw hw_profiles/edge_npu_1mib.yaml", 0,
                  "checked; score 808 910"},
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                  20, "of the banks that begin below byte 260912"},
         Reported{"LimitsThatOneTileKeeps",
                  "plan faults/c2_latency_1_4.json --hw hw_profiles/ethos_u65_256.yaml"
-                 " --limit peak=53856,latency=79182",
+                 " --limit peak=53856,latency=79182 --transfers per-subgraph",
                  0, "optimal, checked; score 79 182"},
         Reported{"OrdersThatWereNotTried2049",
                  "plan faults/m2049.onnx --hw faults/m2049.hw.yaml --floats-as int8 --budget 1000"

@@ -62,6 +62,7 @@ PlanAnswer PlanOf(const Network& network, const Profile& profile, const std::str
   PlanOptions options;
   options.minimize = {{metric, 1}};
   options.limits = limits;
+  options.transfers = Transfers::kPerSubgraph;  // as in explorations
   options.budget = 20'000;
   const auto answer = MakePlan(network, profile, options);
   EXPECT_TRUE(answer);

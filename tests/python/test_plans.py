@@ -7,7 +7,7 @@ import tessera as ts
 
 
 def test_a_plan_shows_what_it_holds(plan):
-    assert plan.outcome == "optimal" and not plan.stopped
+    assert plan.outcome in ("optimal", "feasible") and not plan.stopped
     assert plan.bound <= plan.score == plan.totals["latency"]
     first = plan.subgraphs[0]
     assert first.operators[0] == "a" and first.peak_bytes <= 1 << 20

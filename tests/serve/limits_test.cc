@@ -20,6 +20,7 @@ namespace tessera::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr const char* kNetwork = R"(schema: 1
@@ -88,7 +89,7 @@ TEST_F(ServeLimitsTest, WhatIsKeptDoesNotCutLaterRequestsOff) {
       Serve(input + last.dump(), {"--memory-limit", kSanitized ? "2Gi" : "96Mi"});
   ASSERT_EQ(answers.size(), kNetworks + 1U);
   for (const Json& answer : answers) {
-    EXPECT_EQ(answer.at("outcome"), "optimal");
+    EXPECT_THAT(answer.at("outcome"), AnyOf("optimal", "feasible"));
     EXPECT_FALSE(answer.contains("stopped"));
   }
   EXPECT_EQ(answers.back(), Serve(last.dump()).front());

@@ -51,7 +51,8 @@ class ServeTest : public CommandLineTest {
 
 TEST_F(ServeTest, AnswersInTheOrderOfTheLines) {
   const std::vector<Json> answers = Serve(
-      Plan("1") + "\n" + R"({"id": "b", "method": "ping"})" + "\n" +
+      Plan("1", R"(, "transfers": "per-subgraph")") + "\n" + R"({"id": "b", "method": "ping"})" +
+      "\n" +
       R"({"method": "allocate", "problem": {"text": "id,lower,upper,size\na,0,3,4\nb,2,9,8\n"}})" +
       "\n" + R"({"id": 4, "method": "quit"})" + "\n" + Plan("5"));
   ASSERT_EQ(answers.size(), 4U);

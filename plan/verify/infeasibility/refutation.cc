@@ -137,7 +137,8 @@ Bytes FreeRoomOf(const Plan& question) {
   return std::min(RoomOf(question), FreeBytes(memory, memory.capacity));
 }
 
-// Prefetching changes when transfers run: cycles, with them the leakage, and every rate.
+// Prefetching changes when transfers run: cycles, with them the leakage, and every rate. The least
+// metrics of all plans hold for every schedule (FindImpossible), those of configurations do not.
 Plan WithoutWhatPrefetchingChanges(Plan question) {
   if (question.run.prefetches) {
     std::erase_if(question.objective.limits,
@@ -184,7 +185,7 @@ std::vector<int> OrderOfFile(const graph::Graph& network) {
 
 RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const base::Stop& stop,
                          const Effort& effort) {
-  Plan question = WithoutWhatPrefetchingChanges(asked);
+  Plan question = asked;
   AssignHomes(question);
   Refutation refutation;
   if (auto why = FindOverfullHome(question)) {
@@ -207,6 +208,7 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
     refutation.argument = *std::move(why);
     return {std::move(refutation), {}};
   }
+  question = WithoutWhatPrefetchingChanges(std::move(question));
   if (has_modes && has_other_engines)
     return {std::nullopt, "modes name engines, and several engines may run some operators"};
   std::vector<std::vector<int>> orders = {OrderOfFile(question.network)};
@@ -237,7 +239,7 @@ RefutationResult JudgeIn(const Plan& asked, const FindProof& find_proof, const b
 
 std::string FindQuickArgument(const Plan& asked) {
   try {
-    Plan question = WithoutWhatPrefetchingChanges(asked);
+    Plan question = asked;
     AssignHomes(question);
     if (auto why = FindOverfullHome(question)) return *std::move(why);
     if (!IsSound(question)) return "";

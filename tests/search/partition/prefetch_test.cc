@@ -25,6 +25,7 @@ using hw_profiles::WeightPolicy;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 // Two ports, so that one tensor may arrive while another leaves.
 Profile Machine(Profile profile) {
@@ -216,7 +217,7 @@ TEST(Prefetch, IsNothingWhereTransfersHaveStepsOfTheirOwn) {
   EXPECT_EQ(Prefetched(plan), 0);
   EXPECT_TRUE(plan.proven);
   EXPECT_EQ(plan.scope.policies, "");
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("transfers have steps of their own")));
+  EXPECT_THAT(plan.notes, Not(Contains(HasSubstr("prefetched"))));
 }
 
 }  // namespace
