@@ -9,6 +9,7 @@
 namespace tessera::cli {
 namespace {
 
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -30,7 +31,7 @@ class PrefetchTest : public CommandLineTest {
 TEST_F(PrefetchTest, GainsAndSaysSo) {
   ASSERT_EQ(
       Plan({"--transfers", "per-subgraph", "--output", "plain.json"}, "mobilenet_v2").exit_code, 0);
-  const Outcome outcome = Plan({"--output", "ahead.json"}, "mobilenet_v2");
+  const Outcome outcome = Plan({"--lowering", "--output", "ahead.json"}, "mobilenet_v2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(CyclesIn(ReadJson("ahead.json")), CyclesIn(ReadJson("plain.json")));
   EXPECT_THAT(outcome.out, HasSubstr("resident, prefetched"));
@@ -41,7 +42,8 @@ TEST_F(PrefetchTest, GainsAndSaysSo) {
   const auto plain = ReadJson("plain.json");
   for (const auto& subgraph : plain.at("subgraphs"))
     EXPECT_FALSE(subgraph.at("policies").contains("prefetch"));
-  EXPECT_THAT(Run({"check", "--execute", "ahead.json"}).out, HasSubstr("executed: "));
+  EXPECT_THAT(Run({"check", "--execute", "ahead.json"}).out,
+              AllOf(HasSubstr("executed: "), HasSubstr("lowered: ")));
 }
 
 TEST_F(PrefetchTest, PlansRunAsTheyAreAndLowered) {

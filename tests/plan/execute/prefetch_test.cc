@@ -9,6 +9,7 @@
 #include "faults.h"
 #include "plans.h"
 #include "prefetch_plans.h"
+#include "tessera/plan/verify/residency.h"
 #include "tessera/tests/draws.h"
 
 // Constants that arrive while the previous subgraph runs.
@@ -22,17 +23,21 @@ class RandomPrefetches : public testing::TestWithParam<int> {};
 // Few draws have constants to prefetch.
 TEST_P(RandomPrefetches, Run) {
   int planned = 0;
-  for (int draw = 0; draw < 1000 && planned < DrawsOf(10); ++draw) {
+  int64_t in_slices = 0;
+  for (int draw = 0; draw < 4000 && planned < DrawsOf(40); ++draw) {
     const uint64_t seed =
-        uint64_t{1000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
+        uint64_t{4000} * static_cast<uint64_t>(GetParam()) + static_cast<uint64_t>(draw);
     base::Random random(seed);
     std::optional<Plan> plan = DrawPlan(random, /*with_modes=*/draw % 10 == 0);
     if (plan) plan = DrawPrefetches(random, *plan);
     if (!plan) continue;
     ++planned;
+    in_slices +=
+        std::count_if(plan->subgraphs.begin(), plan->subgraphs.end(), verify::TakesSlicesAhead);
     ASSERT_THAT(MessagesOf(*plan), testing::IsEmpty()) << "seed " << seed;
   }
-  EXPECT_EQ(planned, DrawsOf(10));
+  EXPECT_EQ(planned, DrawsOf(40));
+  EXPECT_GE(in_slices, DrawsOf(5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrefetches, testing::Range(0, 4));

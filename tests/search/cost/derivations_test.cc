@@ -243,6 +243,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
     if (!plain) continue;
     Profile profile = plain->profile;
     DrawPaces(random, profile);
+    if (random.Chance(0.5)) profile.tiling.weight_granularity_channels = random.Uniform(1, 2);
     if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
     profile.tiling.may_serialize = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
     std::vector<encoder::program::SubgraphChoice> choices;
