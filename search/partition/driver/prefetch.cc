@@ -56,6 +56,7 @@ constexpr size_t kMostPlaced = 8;           // schedules
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
 constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
+constexpr double kLeastShareForSlices = 0.94;  // slices leave small gaps
 
 class Prefetcher {
  public:
@@ -148,10 +149,10 @@ class Prefetcher {
   }
 
   // Returns the best schedule of these subgraphs in `room` bytes; nullopt if there is none with a
-  // lower score than the plan. Constants arrive as a whole at first. Then those come in slices that
-  // do not fit, or not in time.
+  // lower score than the plan. Constants arrive as a whole at first. With `may_slice`, those then
+  // come in slices that do not fit, or not in time.
   base::Expected<std::optional<Scheduled>> FindSchedule(const Regrouped& groups,
-                                                        problem::Bytes room) {
+                                                        problem::Bytes room, bool may_slice) {
     std::vector<plan::Subgraph> with = groups.subgraphs;
     std::vector<size_t> too_large;
     for (size_t number = 1; number < with.size(); ++number) {
@@ -167,6 +168,7 @@ class Prefetcher {
     std::vector<plan::Subgraph> whole = with;
     if (auto fault = Improve(groups, room, whole, schedule, best).second)
       return base::Unexpected(*std::move(fault));
+    if (!may_slice) return best;
     std::set<size_t> sliced;
     bool changed = Slice(too_large, groups.kept, room, sliced, with);
     for (int i = 0; i < kMostSliced && (changed || i == 0); ++i) {
@@ -220,7 +222,8 @@ class Prefetcher {
       for (const Regrouped& partition : partitions) {
         work += context_.graph.operators.size();
         if (context_.stop.Requested() || (work > kMostScheduled && !schedules.empty())) break;
-        base::Expected<std::optional<Scheduled>> found = FindSchedule(partition, PartOfRoom(share));
+        base::Expected<std::optional<Scheduled>> found =
+            FindSchedule(partition, PartOfRoom(share), /*may_slice=*/share >= kLeastShareForSlices);
         if (!found) return base::Unexpected(found.error());
         if (*found) schedules.push_back(**std::move(found));
       }
