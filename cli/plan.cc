@@ -109,9 +109,8 @@ class PlanCommand final : public Command {
     app.add_option(
            "--transfers", transfers_,
            "program lets constants of a subgraph arrive while earlier ones run, wherever that "
-           "gains "
-           "and has room; notes state what it gains. per-subgraph loads them when their subgraph "
-           "begins; more of its plans are proven optimal")
+           "gains and has room; notes state what it gains. per-subgraph loads them when their "
+           "subgraph begins; more of its plans are proven optimal")
         ->check(CLI::IsMember({"program", "per-subgraph"}))
         ->capture_default_str();
     app.add_option("--off-chip", off_chip_,

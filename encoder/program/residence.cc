@@ -279,7 +279,7 @@ int64_t SlicesAhead(int64_t slices, std::span<const int> prefetch) {
   return std::min(slices, base::CeilDiv(static_cast<int64_t>(prefetch.size()), kPartsOfSlice));
 }
 
-SliceRange SlicesAhead(int64_t slices, std::span<const int> prefetch, int ahead) {
+SliceRange SlicesArriving(int64_t slices, std::span<const int> prefetch, int ahead) {
   const auto [first, end] = PartsAt(prefetch, ahead);
   if (first == end) return {};
   return {std::min(slices, first / kPartsOfSlice),

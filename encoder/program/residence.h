@@ -183,7 +183,7 @@ struct SliceRange {
   int64_t begin = 0;
   int64_t end = 0;
 };
-SliceRange SlicesAhead(int64_t slices, std::span<const int> prefetch, int ahead);
+SliceRange SlicesArriving(int64_t slices, std::span<const int> prefetch, int ahead);
 
 // That part of one of these slices, along the first axis of the slice, whose extent is `extent`.
 ConstantPart SlicePartAhead(int64_t slice, int64_t extent, std::span<const int> prefetch,

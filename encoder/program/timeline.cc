@@ -177,7 +177,7 @@ class Clock {
     return std::any_of(use.readers.begin(), use.readers.end(), [&](int k) {
       const Slicing slicing = SlicesOf(graph_, profile_, use.tensor, OperatorAt(k));
       const graph::Tensor& constant = graph_.tensors[static_cast<size_t>(use.tensor)];
-      const SliceRange range = SlicesAhead(slicing.count, uses_.prefetch, 0);
+      const SliceRange range = SlicesArriving(slicing.count, uses_.prefetch, 0);
       for (int64_t slice = range.begin; slice < range.end; ++slice) {
         const int64_t extent = FirstExtentOfSlice(constant, OperatorAt(k), slicing, slice);
         if (!SlicePartAhead(slice, extent, uses_.prefetch, 0).IsEmpty()) return true;

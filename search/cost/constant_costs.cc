@@ -173,7 +173,7 @@ ConstantsPart CostAhead(const Profile& profile, const Stream& stream, std::span<
                         int ahead) {
   ConstantsPart part{.home = stream.home};
   const encoder::program::SliceRange slices =
-      encoder::program::SlicesAhead(stream.slices, prefetch, ahead);
+      encoder::program::SlicesArriving(stream.slices, prefetch, ahead);
   for (int64_t slice = slices.begin; slice < slices.end; ++slice) {
     const int64_t extent = slice + 1 == stream.slices ? stream.last_extent : stream.full_extent;
     AddTransfer(profile,

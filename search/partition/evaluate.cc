@@ -228,10 +228,12 @@ class Evaluator {
 
   Evaluation Finish(const plan::Metrics& lower_bounds) {
     std::vector<plan::Subgraph> subgraphs = draft_.subgraphs;
+    for (plan::Subgraph& subgraph : subgraphs) {
+      subgraph.tiles = graph::tiling::Tile(draft_.network, subgraph.interval, subgraph.tile).tiles;
+      subgraph.largest_proven = answer::IsWholeOutput(draft_.network, subgraph);
+    }
+    // The time of a subgraph depends on the tiles of later ones, whose constants it carries.
     for (size_t i = 0; i < subgraphs.size(); ++i) {
-      subgraphs[i].tiles =
-          graph::tiling::Tile(draft_.network, subgraphs[i].interval, subgraphs[i].tile).tiles;
-      subgraphs[i].largest_proven = answer::IsWholeOutput(draft_.network, subgraphs[i]);
       subgraphs[i].metrics = cost::PriceOf(draft_.network, draft_.profile, context_.simulator,
                                            subgraphs, i, draft_.kept);
     }

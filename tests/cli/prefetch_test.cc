@@ -42,6 +42,9 @@ TEST_F(PrefetchTest, GainsAndSaysSo) {
   const auto plain = ReadJson("plain.json");
   for (const auto& subgraph : plain.at("subgraphs"))
     EXPECT_FALSE(subgraph.at("policies").contains("prefetch"));
+  const Outcome evaluated = Run({"eval", "ahead.json", "--output", "same.json"});
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  EXPECT_EQ(CyclesIn(ReadJson("same.json")), CyclesIn(ReadJson("ahead.json")));
   EXPECT_THAT(Run({"check", "--execute", "ahead.json"}).out,
               AllOf(HasSubstr("executed: "), HasSubstr("lowered: ")));
 }

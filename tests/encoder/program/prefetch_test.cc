@@ -72,14 +72,19 @@ TEST(Prefetch, ArrivesInParts) {
   EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA, kW2));
 }
 
-// Of the three slices of w2, one channel each, the first arrives ahead and the second in the
-// prologue: its only index comes with the last of its parts. The third arrives while conv2 runs.
-TEST(Prefetch, LetsSlicesArriveAhead) {
+// The program of Apart in one tile each, with w2 in three slices of one channel.
+program::Program InSlices(const std::vector<int>& prefetch) {
   Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
   profile.tiling.weight_granularity_channels = 1;
   std::vector<program::SubgraphChoice> choices = Apart(8, kStreamed);
-  choices[1].prefetch = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0};
-  const program::Program program = Build(profile, choices);
+  choices[1].prefetch = prefetch;
+  return Build(profile, choices);
+}
+
+// The first slice arrives ahead and the second in the prologue: its only index comes with the last
+// of its parts. The third arrives while conv2 runs.
+TEST(Prefetch, LetsSlicesArriveAhead) {
+  const program::Program program = InSlices({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0});
   EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.0"),
             "s1/conv2/w2@0.0: 4 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r");
   EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.1"),
@@ -93,11 +98,7 @@ TEST(Prefetch, LetsSlicesArriveAhead) {
 
 // With one slice ahead, the third slice takes the slot of the first one.
 TEST(Prefetch, LetsSlicesTakeTurns) {
-  Profile profile = TwoLevels(DmaSteps::kDoubleBuffered);
-  profile.tiling.weight_granularity_channels = 1;
-  std::vector<program::SubgraphChoice> choices = Apart(8, kStreamed);
-  choices[1].prefetch = {1};
-  const program::Program program = Build(profile, choices);
+  const program::Program program = InSlices({1});
   EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.0"),
             "s1/conv2/w2@0.0: 4 bytes, [1,5), 1 dma w, 2 dma w, 4 pe r, 4 dma w");
   EXPECT_EQ(Describe(program.problem, "s1/conv2/w2@0.1"),
@@ -108,8 +109,8 @@ TEST(Prefetch, CutsSlicesIntoPartsThatAddUp) {
   const std::vector<int> prefetch = {3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0};  // one slice, three parts
   EXPECT_EQ(program::SlicesAhead(5, prefetch), 2);
   EXPECT_EQ(program::SlicesAhead(1, prefetch), 1);
-  EXPECT_EQ(program::SlicesAhead(5, prefetch, 3).end, 2);
-  EXPECT_EQ(program::SlicesAhead(5, prefetch, 2).begin, 1);
+  EXPECT_EQ(program::SlicesArriving(5, prefetch, 3).end, 2);
+  EXPECT_EQ(program::SlicesArriving(5, prefetch, 2).begin, 1);
   EXPECT_TRUE(program::SlicePartAhead(0, 7, prefetch, 2).IsEmpty());
   int64_t begin = 0;
   for (const auto& [ahead, end] : {std::pair(3, 2), std::pair(2, 4), std::pair(0, 7)}) {
