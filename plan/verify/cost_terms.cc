@@ -161,6 +161,16 @@ int64_t HiddenLatency(const hw_profiles::Profile& profile, int home) {
   return link != nullptr && link->pipelined ? PortAt(profile, home).read_latency_cycles : 0;
 }
 
+int64_t OverlappedLatencies(const hw_profiles::Profile& profile, int home, int64_t transfers,
+                            int64_t most) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
+  if (link == nullptr) return 0;
+  int64_t hidden = 0;
+  const int64_t group = std::min<int64_t>(link->outstanding, most);
+  for (int64_t i = 0; i < transfers && group > 1; ++i) hidden += i % group == 0 ? 0 : 1;
+  return Times(hidden, PortAt(profile, home).read_latency_cycles);
+}
+
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Pieces& pieces) {
   if (pieces.bytes == 0) return 0;

@@ -133,6 +133,7 @@ class CostCount {
   struct Moved {
     int64_t cycles = 0;
     int64_t bytes = 0;
+    int64_t latencies = 0;  // in `cycles`
   };
   struct Slot {
     int64_t cycles = 0;

@@ -58,7 +58,13 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
     for (size_t i = 0; i < moved.size(); ++i) {
       carried_[i].bytes = Plus(carried_[i].bytes, moved[i].bytes);
       carried_[i].cycles = Plus(carried_[i].cycles, moved[i].cycles);
+      carried_[i].latencies += moved[i].latencies;
     }
+  }
+  for (size_t i = 0; i < carried_.size(); ++i) {
+    const int64_t transfers = carried_[i].latencies;
+    carried_[i].cycles -=
+        OverlappedLatencies(plan.profile, static_cast<int>(i), transfers, transfers);
   }
 }
 
@@ -78,6 +84,7 @@ std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
     once.bytes = Plus(once.bytes, bytes);
     once.cycles = Plus(once.cycles,
                        TransferCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
+    once.latencies += bytes > 0 ? 1 : 0;
   }
   return moved;
 }
@@ -105,7 +112,9 @@ void CostCount::AddSlicesAhead(const Subgraph& subgraph, int constant, std::opti
             TransferCycles(plan_.profile, home, Direction::kFromHome, {bytes, {}});
         moved.bytes = Plus(moved.bytes, bytes);
         moved.cycles = Plus(moved.cycles, cycles);
-        if (follows) moved.cycles -= HiddenLatency(plan_.profile, home);
+        const int64_t hidden = follows ? HiddenLatency(plan_.profile, home) : 0;
+        moved.cycles -= hidden;
+        moved.latencies += hidden == 0 ? 1 : 0;
         follows = true;
       }
     }

@@ -202,19 +202,25 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fet
 }
 
 // Slices that arrive ahead are no cost of the tile (CostCount::ConstantsOf). The first one after
-// them begins a transfer of its own.
+// them begins a transfer of its own. As many slots as slices are ahead receive at the same time.
 void TileCosting::AddSlices(const graph::Operator& op, int constant, TileCost& cost) const {
   const int home = held_.at(constant).home;
   const int64_t slices = SlicingOf(plan_, op, constant).slices;
   const int64_t ahead = SlicesAhead(subgraph_);
+  const int64_t hidden = HiddenLatency(plan_.profile, home);
+  int64_t latencies = 0;
   for (int64_t slice = ahead; slice < slices; ++slice) {
     const int64_t part = BytesOfSlice(plan_, op, constant, slice);
+    const bool begins = slice == ahead;
     AddSlice(home, {part, {}}, part, slice == 0, cost);
-    if (slice > 0 && slice == ahead && part > 0)
-      Add(cost.steps.back().slices[static_cast<size_t>(home)].later,
-          HiddenLatency(plan_.profile, home));
+    if (slice > 0 && begins && part > 0)
+      Add(cost.steps.back().slices[static_cast<size_t>(home)].later, hidden);
+    latencies += part > 0 && (begins || hidden == 0) ? 1 : 0;
     AddSliced(home, part, cost);
   }
+  if (ahead > 0)
+    cost.steps.back().slices[static_cast<size_t>(home)].later -=
+        OverlappedLatencies(plan_.profile, home, latencies, ahead);
 }
 
 void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector<MemoryCost>& step,

@@ -113,10 +113,11 @@ void TileCosts::TakeSlicesAhead(std::span<const int> prefetch,
     base::Accumulate(flow.prefetched_bytes,
                      CostOfSlices(*profile_, stream, {0, ahead}).bytes - prologue.bytes);
     const ConstantsPart rest = CostOfSlices(*profile_, stream, {ahead, stream.slices});
+    const int64_t cycles = OverlappedCycles(*profile_, rest, ahead);
     base::Accumulate(flow.streamed_bytes, rest.bytes);
-    base::Accumulate(flow.streamed_cycles, rest.cycles);
+    base::Accumulate(flow.streamed_cycles, cycles);
     base::Accumulate(flow.rest[stream.step].later_bytes, rest.bytes);
-    base::Accumulate(flow.rest[stream.step].later_cycles, rest.cycles);
+    base::Accumulate(flow.rest[stream.step].later_cycles, cycles);
   }
 }
 
@@ -152,11 +153,13 @@ namespace {
 
 // The transfer of bytes of a stream that comes first among its transfers or follows another.
 void AddTransfer(const Profile& profile, int64_t bytes, ConstantsPart& part) {
-  const bool first = part.bytes == 0;
+  if (bytes == 0) return;
+  const int64_t alone = TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes));
+  const int64_t cycles =
+      part.bytes == 0 ? alone : FollowingTransferCycles(profile, part.home, OneRun(bytes));
   base::Accumulate(part.bytes, bytes);
-  base::Accumulate(part.cycles,
-                   first ? TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes))
-                         : FollowingTransferCycles(profile, part.home, OneRun(bytes)));
+  base::Accumulate(part.cycles, cycles);
+  part.latencies += cycles == alone ? 1 : 0;
 }
 
 }  // namespace
@@ -203,6 +206,7 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
     if (part == carried.end()) part = carried.insert(part, Part{.home = more.home});
     base::Accumulate(part->bytes, more.bytes);
     base::Accumulate(part->cycles, more.cycles);
+    part->latencies += more.latencies;
   };
   for (const LoadedOnce& constant :
        ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {
@@ -210,8 +214,9 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
         encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
                                     later.prefetch, ahead)
             .BytesOf(constant.bytes);
-    add({constant.home, TransferCycles(profile, constant.home, Direction::kRead, OneRun(bytes)),
-         bytes});
+    Part part{.home = constant.home};
+    AddTransfer(profile, bytes, part);
+    add(part);
   }
   if (!encoder::program::PrefetchesSlices(later.weights, later.tiles, later.prefetch)) return;
   for (const Stream& stream : StreamsOf(graph, profile, later.interval))

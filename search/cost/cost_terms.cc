@@ -308,6 +308,19 @@ int64_t FollowingTransferCycles(const Profile& profile, int home, const Runs& ru
   return cycles - LatencyOf(PortOf(profile, home), Direction::kRead);
 }
 
+int64_t OverlappedCycles(const Profile& profile, const ConstantsPart& part, int64_t most) {
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, part.home, profile.tile_memory);
+  const int64_t at_once = std::min<int64_t>(most, link == nullptr ? 1 : link->outstanding);
+  const int64_t hidden =
+      part.latencies - base::CeilDiv(part.latencies, std::max<int64_t>(1, at_once));
+  return part.cycles -
+         base::SaturatingMul(hidden, LatencyOf(PortOf(profile, part.home), Direction::kRead));
+}
+
+int64_t CarriedCycles(const Profile& profile, const Prefetches::Part& part) {
+  return OverlappedCycles(profile, part, part.latencies);
+}
+
 int64_t DirectCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {
   if (runs.count == 0 || runs.bytes == 0) return 0;
   const hw_profiles::Port& port = PortOf(profile, home);

@@ -174,12 +174,18 @@ int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, c
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Runs& runs);
 
-// Constants from one home.
+// Transfers of constants from one home, one after the other.
 struct ConstantsPart {
   int home = 0;  // index into Profile::memories
   int64_t cycles = 0;
   int64_t bytes = 0;
+  int64_t latencies = 0;  // of transfers, in `cycles`
 };
+
+// Returns the cycles of the part if up to `most` of its transfers, and as many as the link permits,
+// are under way at the same time.
+int64_t OverlappedCycles(const hw_profiles::Profile& profile, const ConstantsPart& part,
+                         int64_t most);
 
 // A constant that an operator of a subgraph uses slice by slice.
 struct Stream {
@@ -219,6 +225,9 @@ struct Prefetches {
   // Constants of later subgraphs that are loaded while this one runs; one part for each home.
   std::vector<Part> carried = {};
 };
+
+// Returns the cycles of what a subgraph carries from one home.
+int64_t CarriedCycles(const hw_profiles::Profile& profile, const Prefetches::Part& part);
 
 // Returns the prefetches of subgraph number `number` of a program.
 Prefetches PrefetchesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

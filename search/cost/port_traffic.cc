@@ -154,7 +154,7 @@ std::string LongestPath(const Profile& profile, const graph::tiling::TiledSubgra
   for (const ConstantFlow& flow : constants)
     base::Accumulate(ports[static_cast<size_t>(flow.home)], flow.CyclesMoved(tiling.tiles));
   for (const Prefetches::Part& part : prefetches.carried)
-    base::Accumulate(ports[static_cast<size_t>(part.home)], part.cycles);
+    base::Accumulate(ports[static_cast<size_t>(part.home)], CarriedCycles(profile, part));
   if (side_by_side > 0) longest = side_by_side;
   std::string name = "compute";
   for (size_t memory = 0; memory < ports.size(); ++memory) {

@@ -263,8 +263,9 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
     }
     for (const Prefetches::Part& part : prefetches_.carried) {
       if (!last || part.home != static_cast<int>(memory)) continue;
-      ending = std::max(ending, PortBusy(memory, base::SaturatingAdd(in, part.cycles),
-                                         base::SaturatingAdd(out, here.store_cycles)));
+      ending =
+          std::max(ending, PortBusy(memory, base::SaturatingAdd(in, CarriedCycles(profile_, part)),
+                                    base::SaturatingAdd(out, here.store_cycles)));
       base::Accumulate(slot.bytes[memory], part.bytes);
     }
   }

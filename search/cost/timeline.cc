@@ -323,9 +323,10 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
 void Layout::Prefetch(Slot& last, Slot& epilogue) const {
   for (const Prefetches::Part& part : prefetches_.carried) {
     const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
-    const int64_t hidden = std::min(FreeCycles(last, TrackFrom(part.home)), part.cycles);
+    const int64_t cycles = CarriedCycles(profile_, part);
+    const int64_t hidden = std::min(FreeCycles(last, TrackFrom(part.home)), cycles);
     Filling(last, TrackFrom(part.home)).Add(activity, hidden);
-    Filling(epilogue, TrackFrom(part.home)).Add(activity, part.cycles - hidden);
+    Filling(epilogue, TrackFrom(part.home)).Add(activity, cycles - hidden);
   }
 }
 

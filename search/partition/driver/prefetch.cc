@@ -6,19 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/homes.h"
-#include "tessera/search/cost/cost_terms.h"
-#include "tessera/search/cost/plan_cost.h"
+#include "tessera/search/partition/driver/constant_forms.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/driver/plan_change.h"
-#include "tessera/search/partition/driver/prefetch_schedule.h"
 #include "tessera/search/partition/driver/regrouping.h"
 
 // Constants that are loaded once delay the engines of their subgraph. If there is space, they
@@ -30,12 +25,10 @@
 //
 // The gain depends on the other subgraphs, so it is not a property of an interval, and the search
 // over partitions does not consider it. Prefetching is tried on the partition that was found, and
-// on others that run the same tiles in longer or shorter subgraphs (regrouping.cc): all subgraphs
-// that stream slices of constants hold them instead if they can, and the constants are scheduled
-// (prefetch_schedule.cc). A subgraph whose constants do not arrive in time then returns to slices
-// if these delay it less, and all are scheduled again. In a second attempt, constants that do not
-// fit as a whole, or are late, come in slices of which the first arrive ahead. Each partition is
-// scheduled for all of the memory, and for parts of it, since a full memory has no room for gaps.
+// on others that run the same tiles in longer or shorter subgraphs (regrouping.cc). For each of
+// them it is decided which constants come as a whole and which in slices (constant_forms.cc), and
+// they are scheduled (prefetch_schedule.cc), for all of the memory and for parts of it, since a
+// full memory has no room for gaps.
 //
 // The schedules are placed as one Problem each, the best first, with the addresses of the plan as
 // hints, until one has a placement. Soundness: a plan is accepted only if its joint Problem has a
@@ -45,11 +38,8 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-using hw_profiles::WeightPolicy;
 using Outcome = ChangeOutcome;
 
-constexpr int kMostTakenBack = 6;           // rounds in which one schedule returns to slices
-constexpr int kMostSliced = 3;              // rounds in which constants come in slices instead
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kMostPlaced = 8;           // schedules
 
@@ -66,7 +56,7 @@ class Prefetcher {
         constraints_(constraints),
         options_(options),
         plan_(std::move(plan)),
-        score_(ScoreWithoutPeaks(context, plan_.totals)) {}
+        forms_(context, constraints, ScoreWithoutPeaks(context, plan_.totals)) {}
 
   base::Expected<plan::Plan> Run() {
     Outcome outcome = Outcome::kNoGain;
@@ -88,121 +78,6 @@ class Prefetcher {
   }
 
  private:
-  // Subgraphs with the times of their constants.
-  struct Scheduled {
-    std::vector<plan::Subgraph> subgraphs;
-    std::vector<int> kept;
-    double score = 0;      // without peaks
-    int without_room = 0;  // subgraphs of which no part arrives ahead, for lack of room
-  };
-
-  static bool HasSlices(const plan::Subgraph& subgraph) {
-    return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
-  }
-
-  // Returns the subgraph in one tile with constants in slices, of which some may arrive ahead;
-  // nullopt if that is not possible in `room` bytes, or if no constant has several slices.
-  std::optional<plan::Subgraph> InSlices(const plan::Subgraph& subgraph,
-                                         const std::vector<int>& kept, problem::Bytes room) const {
-    const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
-    if (std::find(policies.begin(), policies.end(), WeightPolicy::kStreamed) == policies.end() ||
-        subgraph.weights == WeightPolicy::kDirect || constraints_.ConfigOf(subgraph.interval))
-      return std::nullopt;
-    const std::vector<cost::Stream> streams =
-        cost::StreamsOf(context_.graph, context_.profile, subgraph.interval);
-    if (std::none_of(streams.begin(), streams.end(),
-                     [](const cost::Stream& stream) { return stream.slices > 1; }))
-      return std::nullopt;
-    plan::Subgraph sliced = subgraph;
-    PrefetchSchedule::SetWeights(sliced, WeightPolicy::kStreamed);
-    sliced.tile = encoder::program::OutputShape(context_.graph, subgraph.interval);
-    sliced.tiles = 1;
-    sliced.largest_proven = true;
-    sliced.halo = hw_profiles::HaloStorage::kRecompute;
-    sliced.serialized = false;
-    const std::optional<problem::Bytes> load = LoadOf(context_, sliced, kept);
-    return load && *load <= room ? std::optional(sliced) : std::nullopt;
-  }
-
-  // Lets the constants of these subgraphs come in slices, except of those that `sliced` lists, and
-  // adds them to it. Returns whether there are any.
-  bool Slice(const std::vector<size_t>& late, const std::vector<int>& kept, problem::Bytes room,
-             std::set<size_t>& sliced, std::vector<plan::Subgraph>& with) const {
-    bool changed = false;
-    for (const size_t i : late) {
-      if (!sliced.insert(i).second) continue;
-      if (std::optional<plan::Subgraph> other = InSlices(with[i], kept, room)) {
-        with[i] = *std::move(other);
-        changed = true;
-      }
-    }
-    return changed;
-  }
-
-  // Whether the subgraph alone can hold its constants instead of slices.
-  bool FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
-                    problem::Bytes room) const {
-    plan::Subgraph held = subgraph;
-    PrefetchSchedule::SetWeights(held, WeightPolicy::kResident);
-    const std::optional<problem::Bytes> load = LoadOf(context_, held, kept);
-    return load && *load <= room;
-  }
-
-  // Returns the best schedule of these subgraphs in `room` bytes; nullopt if there is none with a
-  // lower score than the plan. Constants arrive as a whole at first. With `may_slice`, those then
-  // come in slices that do not fit, or not in time.
-  base::Expected<std::optional<Scheduled>> FindSchedule(const Regrouped& groups,
-                                                        problem::Bytes room, bool may_slice) {
-    std::vector<plan::Subgraph> with = groups.subgraphs;
-    std::vector<size_t> too_large;
-    for (size_t number = 1; number < with.size(); ++number) {
-      if (!HasSlices(with[number]) || !MayReside(with[number])) continue;
-      if (FitsResident(with[number], groups.kept, room)) {
-        PrefetchSchedule::SetWeights(with[number], WeightPolicy::kResident);
-      } else {
-        too_large.push_back(number);
-      }
-    }
-    std::optional<Scheduled> best;
-    PrefetchSchedule schedule(context_, groups.kept);
-    std::vector<plan::Subgraph> whole = with;
-    if (auto fault = Improve(groups, room, whole, schedule, best).second)
-      return base::Unexpected(*std::move(fault));
-    if (!may_slice) return best;
-    std::set<size_t> sliced;
-    bool changed = Slice(too_large, groups.kept, room, sliced, with);
-    for (int i = 0; i < kMostSliced && (changed || i == 0); ++i) {
-      auto [late, fault] = Improve(groups, room, with, schedule, best);
-      if (fault) return base::Unexpected(*std::move(fault));
-      changed = Slice(late, groups.kept, room, sliced, with);
-    }
-    return best;
-  }
-
-  // Schedules the constants of `with`, and lets subgraphs return to their slices in `groups` if
-  // these delay them less, until nothing changes. Returns the subgraphs whose constants are late in
-  // the last schedule. Replaces `best` if a schedule is better.
-  std::pair<std::vector<size_t>, std::optional<base::Diagnostic>> Improve(
-      const Regrouped& groups, problem::Bytes room, std::vector<plan::Subgraph>& with,
-      PrefetchSchedule& schedule, std::optional<Scheduled>& best) {
-    std::vector<size_t> late;
-    bool changed = true;
-    for (int i = 0; i < kMostTakenBack && changed && !context_.stop.Requested(); ++i) {
-      const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
-          context_.graph, context_.profile, cost::ChoicesOf(with, groups.kept));
-      if (!program) return {{}, program.error()};
-      const std::vector<FreeBytes> free = FindFree(*program, with.size(), room);
-      PrefetchSchedule::Proposal found = schedule.Propose(with, free);
-      changed = schedule.TakeBack(groups.subgraphs, found.subgraphs, with);
-      late = std::move(found.late);
-      if (!without_room_) without_room_ = found.without_room;
-      const double score = ScoreWithoutPeaks(context_, found.totals);
-      if (Fits(free, room) && score < (best ? best->score : score_))
-        best = Scheduled{std::move(found.subgraphs), groups.kept, score, found.without_room};
-    }
-    return {std::move(late), std::nullopt};
-  }
-
   // Returns the best schedules of the given and of the regrouped subgraphs, the best first.
   base::Expected<std::vector<Scheduled>> FindSchedules() {
     std::vector<Regrouped> partitions = {{plan_.subgraphs, plan_.kept}};
@@ -223,35 +98,25 @@ class Prefetcher {
         work += context_.graph.operators.size();
         if (context_.stop.Requested() || (work > kMostScheduled && !schedules.empty())) break;
         base::Expected<std::optional<Scheduled>> found =
-            FindSchedule(partition, PartOfRoom(share), /*may_slice=*/share >= kLeastShareForSlices);
+            forms_.Find(partition, PartOfRoom(share), /*may_slice=*/share >= kLeastShareForSlices);
         if (!found) return base::Unexpected(found.error());
         if (*found) schedules.push_back(**std::move(found));
       }
     }
-    std::stable_sort(schedules.begin(), schedules.end(),
-                     [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; });
+    const auto is_better = [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; };
+    std::stable_sort(schedules.begin(), schedules.end(), is_better);
+    if (!schedules.empty()) {
+      Scheduled refined = schedules.front();
+      if (auto fault = forms_.Refine(refined)) return base::Unexpected(*std::move(fault));
+      if (is_better(refined, schedules.front()))
+        schedules.insert(schedules.begin(), std::move(refined));
+    }
     if (schedules.size() > kMostPlaced) schedules.resize(kMostPlaced);
     return schedules;
   }
 
   problem::Bytes PartOfRoom(double share) const {
     return static_cast<problem::Bytes>(share * static_cast<double>(context_.Room()));
-  }
-
-  // Whether the memory holds everything except constants that arrive ahead.
-  bool Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
-    return std::all_of(free.begin(), free.end(), [&](const FreeBytes& each) {
-      return each.throughout + context_.Room() >= room;
-    });
-  }
-
-  // Whether the subgraph may hold its constants: not if a constraint requires a policy or
-  // addresses, which may be those of slices.
-  bool MayReside(const plan::Subgraph& subgraph) const {
-    const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
-    const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
-    return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
-           (config == nullptr || (!config->weights && config->addresses.empty()));
   }
 
   // Sets scope and status: the search considered only plans without prefetched constants.
@@ -270,7 +135,7 @@ class Prefetcher {
     const auto taken =
         std::count_if(plan_.subgraphs.begin(), plan_.subgraphs.end(),
                       [](const plan::Subgraph& subgraph) { return !subgraph.prefetch.empty(); });
-    const int without_room = without_room_.value_or(0);
+    const int without_room = without_room_.value_or(forms_.FirstWithoutRoom());
     std::string note;
     if (taken > 0) {
       note = fmt::format("{} subgraph{} {} constants prefetched", taken, taken == 1 ? "" : "s",
@@ -297,8 +162,8 @@ class Prefetcher {
   const constraints::PlanConstraints& constraints_;
   const answer::PartitionOptions& options_;
   plan::Plan plan_;
-  const double score_;               // of the plan, without peaks
-  std::optional<int> without_room_;  // of the accepted schedule, else of the first one
+  ConstantForms forms_;
+  std::optional<int> without_room_;  // of the accepted schedule
 };
 
 }  // namespace
@@ -310,10 +175,10 @@ bool MayGainByPrefetching(const graph::Graph& network, const hw_profiles::Profil
   const bool by_time = objective.weights.empty() ||
                        std::any_of(objective.weights.begin(), objective.weights.end(), counts) ||
                        std::any_of(objective.limits.begin(), objective.limits.end(), depends);
-  const std::vector<WeightPolicy>& policies = profile.tiling.weights;
-  const bool may_load = std::any_of(policies.begin(), policies.end(), [](WeightPolicy each) {
-    return each != WeightPolicy::kDirect;
-  });
+  const std::vector<hw_profiles::WeightPolicy>& policies = profile.tiling.weights;
+  const bool may_load = std::any_of(
+      policies.begin(), policies.end(),
+      [](hw_profiles::WeightPolicy each) { return each != hw_profiles::WeightPolicy::kDirect; });
   const auto is_loaded = [&](int constant) {
     return encoder::program::HomeOf(network, profile, constant, base::TensorRole::kConstant) !=
            profile.tile_memory;

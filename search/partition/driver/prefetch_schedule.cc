@@ -27,7 +27,9 @@
 // arrived when their subgraph begins arrive in its prologue.
 //
 // Constants that do not fit as a whole come in slices, each of which needs room from its arrival
-// on. As many slices arrive ahead as find room; the rest arrives while the operator works.
+// on. As many slices arrive ahead as find room; the rest arrives while the operator works. If the
+// link has more time than the operator needs, a few slices ahead are enough, and leave the room to
+// later constants, for which the link has less time.
 //
 // Cost: for each subgraph and constant that it carries, log(parts) sums over its slots; tiles are
 // cut and priced once.
@@ -44,8 +46,20 @@ int64_t SlicesBegun(size_t parts) {
   return base::CeilDiv(static_cast<int64_t>(parts), encoder::program::kPartsOfSlice);
 }
 
+// Calls `visit` with each span of steps in which both buffers live.
+template <typename Visit>
+void ForEachCommon(const problem::Buffer& one, const problem::Buffer& other, Visit visit) {
+  for (const problem::Lifespan& a : one.lifespans) {
+    for (const problem::Lifespan& b : other.lifespans) {
+      const problem::Lifespan common = {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
+      if (common.lower < common.upper) visit(common);
+    }
+  }
+}
+
 }  // namespace
 
+// A result in the place of its operand takes no bytes of its own while both live.
 std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
                                 problem::Bytes room) {
   std::vector<problem::Bytes> change(program.steps.size() + 1);
@@ -54,6 +68,16 @@ std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t
       change[static_cast<size_t>(life.lower)] += buffer.size;
       change[static_cast<size_t>(life.upper)] -= buffer.size;
     }
+  }
+  for (const problem::Relation& relation : program.problem.relations) {
+    if (relation.kind != problem::RelationKind::kColocate) continue;
+    const problem::Buffer& one = program.problem.buffers[static_cast<size_t>(relation.first)];
+    const problem::Buffer& other = program.problem.buffers[static_cast<size_t>(relation.second)];
+    const problem::Bytes shared = std::min(one.size, other.size);
+    ForEachCommon(one, other, [&](const problem::Lifespan& common) {
+      change[static_cast<size_t>(common.lower)] -= shared;
+      change[static_cast<size_t>(common.upper)] += shared;
+    });
   }
   std::vector<FreeBytes> free(subgraphs, {room, room});
   problem::Bytes load = 0;
@@ -103,7 +127,8 @@ size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
   cost::Prefetches all;
   all.Carry(context_.graph, context_.profile, whole, 1);
   int64_t cycles = 0;
-  for (const cost::Prefetches::Part& part : all.carried) cycles = std::max(cycles, part.cycles);
+  for (const cost::Prefetches::Part& part : all.carried)
+    cycles = std::max(cycles, cost::CarriedCycles(context_.profile, part));
   if (cycles == 0) return 0;
   return std::clamp<size_t>(static_cast<size_t>(cycles / kCyclesOfPart), 1, kMostParts);
 }
@@ -167,10 +192,28 @@ problem::Bytes PrefetchSchedule::BytesOf(const plan::Subgraph& subgraph) const {
   return bytes;
 }
 
+// Returns the least number of slices, at most `most`, with which the subgraph takes no longer than
+// with `most` slices ahead.
+size_t PrefetchSchedule::SlicesNeeded(const plan::Subgraph& subgraph, size_t most) {
+  const auto latency = [&](size_t slices) {
+    const cost::Prefetches ahead{.own =
+                                     std::vector<int>(slices * encoder::program::kPartsOfSlice, 1)};
+    return PriceOf(subgraph, ahead, Detail::kTotals).latency_cycles;
+  };
+  const int64_t least = latency(most);
+  size_t too_few = 0;
+  size_t enough = most;
+  while (too_few + 1 < enough) {
+    const size_t slices = std::midpoint(too_few, enough);
+    (latency(slices) <= least ? enough : too_few) = slices;
+  }
+  return enough;
+}
+
 // Returns the subgraph with its parts. Slices need room for slots of their own in the subgraph
 // itself, beyond the two that it has without prefetching.
-PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgraph,
-                                                   FreeBytes own) const {
+PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgraph, FreeBytes own,
+                                                   Slices slices) {
   Queued queued{.user = subgraph, .bytes = BytesOf(subgraph)};
   size_t parts = 0;
   if (!Overlaps(subgraph)) return queued;
@@ -182,8 +225,9 @@ PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgrap
     }
     if (queued.slice_bytes > 0) {
       const int64_t slots = 2 + std::max<int64_t>(0, own.throughout) / queued.slice_bytes;
-      parts = static_cast<size_t>(encoder::program::kPartsOfSlice *
-                                  (queued.slices <= slots ? queued.slices : slots - 1));
+      auto most = static_cast<size_t>(queued.slices <= slots ? queued.slices : slots - 1);
+      if (slices == Slices::kNeeded) most = SlicesNeeded(subgraph, most);
+      parts = most * encoder::program::kPartsOfSlice;
     }
   }
   if (parts == 0) {
@@ -252,11 +296,11 @@ void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carri
 }
 
 PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph> subgraphs,
-                                                     std::vector<FreeBytes> free) {
+                                                     std::vector<FreeBytes> free, Slices slices) {
   std::vector<Queued> queue(subgraphs.size());
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     subgraphs[i].prefetch.clear();
-    if (i > 0) queue[i] = Enqueue(subgraphs[i], free[i]);
+    if (i > 0) queue[i] = Enqueue(subgraphs[i], free[i], slices);
   }
   for (size_t carrier = 0; carrier < subgraphs.size(); ++carrier) {
     if (Overlaps(subgraphs[carrier])) Fill(subgraphs, carrier, queue, free);
@@ -264,7 +308,7 @@ PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph>
   Proposal proposal;
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
-    if (queue[i].delays || queue[i].done < queue[i].user.prefetch.size())
+    if (queue[i].delays || queue[i].lacked_room || queue[i].done < queue[i].user.prefetch.size())
       proposal.late.push_back(i);
     subgraphs[i].metrics =
         PriceOf(subgraphs[i], cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, i),

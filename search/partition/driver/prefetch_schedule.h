@@ -40,12 +40,21 @@ class PrefetchSchedule {
     std::vector<plan::Subgraph> subgraphs;  // with metrics, except peaks
     plan::Metrics totals;                   // of them
     int without_room = 0;                   // of which no part arrives ahead, for lack of room
-    std::vector<size_t> late;               // those whose constants some engine waits for
+    // those whose constants some engine waits for, or lacked room at some time
+    std::vector<size_t> late;
   };
+
+  // The slices that arrive ahead: as many as find room, or no more than the subgraph would
+  // otherwise wait for.
+  enum class Slices : uint8_t { kAll, kNeeded };
 
   // Returns the subgraphs with constants that arrive ahead, unless that delays an earlier subgraph
   // by more than it gains. `free` is parallel to them.
-  Proposal Propose(std::vector<plan::Subgraph> subgraphs, std::vector<FreeBytes> free);
+  Proposal Propose(std::vector<plan::Subgraph> subgraphs, std::vector<FreeBytes> free,
+                   Slices slices);
+
+  // Returns the bytes of the constants that the subgraph loads once.
+  problem::Bytes BytesOf(const plan::Subgraph& subgraph) const;
 
   // Sets those subgraphs of `with` back to what they are in `subgraphs` that take less time so
   // than with the constants as scheduled. Returns whether any changed.
@@ -78,8 +87,8 @@ class PrefetchSchedule {
                         cost::Detail detail);
   bool Overlaps(const plan::Subgraph& subgraph) const;
   size_t PartsOf(const plan::Subgraph& subgraph) const;
-  problem::Bytes BytesOf(const plan::Subgraph& subgraph) const;
-  Queued Enqueue(const plan::Subgraph& subgraph, FreeBytes own) const;
+  size_t SlicesNeeded(const plan::Subgraph& subgraph, size_t most);
+  Queued Enqueue(const plan::Subgraph& subgraph, FreeBytes own, Slices slices);
   static size_t PartsWithRoom(const Queued& next, std::span<const FreeBytes> from_carrier);
   static problem::Bytes BytesOfSlots(const Queued& next);
   size_t Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, Queued& next,
