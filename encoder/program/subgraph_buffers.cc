@@ -231,9 +231,9 @@ namespace {
 using problem::AccessKind;
 using problem::Step;
 
-// Parts arrive while earlier subgraphs compute their last tiles and store them. From the first part
-// on the constant stays. The rest arrives at P. `arrives`: whether a part arrives that many
-// subgraphs earlier.
+// Parts arrive while earlier subgraphs run, from their first tile on. From the first part on the
+// constant stays. The rest arrives at P. `arrives`: whether a part arrives that many subgraphs
+// earlier.
 template <typename Arrives>
 void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use,
               const Arrives& arrives) {
@@ -241,8 +241,8 @@ void Prefetch(SubgraphDrafts& drafts, BufferBuilder& draft, const TensorUse& use
   for (size_t i = 0; i < drafts.earlier.size(); ++i) {
     if (!arrives(static_cast<int>(drafts.earlier.size() - i))) continue;
     Timeline& carrier = drafts.earlier[i];
-    const Pass& pass = carrier.passes[carrier.LastPass()];
-    drafts.ArriveAhead(draft, use, carrier, pass.begin, pass.end);
+    drafts.ArriveAhead(draft, use, carrier, carrier.passes.front().begin,
+                       carrier.passes.back().end);
     if (carrier.epilogue)
       drafts.ArriveAhead(draft, use, carrier, *carrier.epilogue, *carrier.epilogue + 1);
     if (!has_begun) draft.Live(carrier.end, drafts.timeline.begin);

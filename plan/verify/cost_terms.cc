@@ -161,14 +161,20 @@ int64_t HiddenLatency(const hw_profiles::Profile& profile, int home) {
   return link != nullptr && link->pipelined ? PortAt(profile, home).read_latency_cycles : 0;
 }
 
-int64_t OverlappedLatencies(const hw_profiles::Profile& profile, int home, int64_t transfers,
-                            int64_t most) {
+// Each transfer has one of the channels, which take turns. Their data share the port.
+int64_t CyclesInQueue(const hw_profiles::Profile& profile, int home,
+                      const std::vector<Waiting>& transfers, int64_t most) {
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, home, profile.tile_memory);
-  if (link == nullptr) return 0;
-  int64_t hidden = 0;
-  const int64_t group = std::min<int64_t>(link->outstanding, most);
-  for (int64_t i = 0; i < transfers && group > 1; ++i) hidden += i % group == 0 ? 0 : 1;
-  return Times(hidden, PortAt(profile, home).read_latency_cycles);
+  int64_t channels = link == nullptr ? 1 : std::min<int64_t>(link->outstanding, most);
+  channels = std::clamp<int64_t>(channels, 1, static_cast<int64_t>(transfers.size()) + 1);
+  std::vector<int64_t> free(static_cast<size_t>(channels), 0);
+  int64_t port = 0;
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    int64_t& channel = free[i % free.size()];
+    port = Plus(std::max(port, Plus(channel, transfers[i].latency)), transfers[i].cycles);
+    channel = port;
+  }
+  return port;
 }
 
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,

@@ -53,10 +53,16 @@ int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction di
 // The part of a slice's read latency that the previous slice of the same operand hides.
 int64_t HiddenLatency(const hw_profiles::Profile& profile, int home);
 
-// Of the read latencies of so many transfers in a row, those that are hidden because up to `most`
-// of them are under way at the same time, and as many as the link permits.
-int64_t OverlappedLatencies(const hw_profiles::Profile& profile, int home, int64_t transfers,
-                            int64_t most);
+// A transfer that waits for its latency and then moves its bytes.
+struct Waiting {
+  int64_t latency = 0;
+  int64_t cycles = 0;
+};
+
+// The cycles of these transfers from one home, in this order, if up to `most` of them are under way
+// at the same time, and as many as the link permits.
+int64_t CyclesInQueue(const hw_profiles::Profile& profile, int home,
+                      const std::vector<Waiting>& transfers, int64_t most);
 
 // The cycles of the tile memory's port, or of any port that streams without pause, for these bytes.
 int64_t PortCycles(const hw_profiles::Port& port, int64_t read, int64_t written);

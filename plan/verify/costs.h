@@ -133,7 +133,7 @@ class CostCount {
   struct Moved {
     int64_t cycles = 0;
     int64_t bytes = 0;
-    int64_t latencies = 0;  // in `cycles`
+    std::vector<Waiting> transfers = {};  // of constants
   };
   struct Slot {
     int64_t cycles = 0;
@@ -149,8 +149,9 @@ class CostCount {
   }
   void PairStages();
   std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
-  void AddSlicesAhead(const Subgraph& subgraph, int constant, std::optional<int> ahead,
-                      Moved& moved) const;
+  void AddTransfer(int home, int64_t bytes, bool follows, Moved& moved) const;
+  void AddSlicesAhead(const Subgraph& subgraph, const graph::Operator& op, int constant,
+                      std::optional<int> ahead, Moved& moved) const;
   Moved CopiesOf(const Alike& tile) const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t TilePortCycles(const Neighbours& tiles) const;
@@ -158,6 +159,11 @@ class CostCount {
   int64_t SlicesDuring(const Neighbours& tiles, size_t step, size_t memory) const;
   int64_t PortCyclesOf(size_t memory, int64_t in, int64_t out) const;
   int64_t PassOf(const Neighbours& tiles) const;
+  Neighbours NeighboursOf(size_t position) const {
+    return {position == 0 ? -1 : order_[position - 1], order_[position],
+            position + 1 == order_.size() ? -1 : order_[position + 1]};
+  }
+  int64_t CyclesToCarry() const;
   Slot SerializedSlot(const Neighbours& tiles) const;
   Slot DoubleBufferedSlot(const Neighbours& tiles) const;
   Slot SlotOf(int64_t cycles, const std::vector<int64_t>& bytes) const;
@@ -168,7 +174,7 @@ class CostCount {
   const int subgraph_;
   TileCosting costing_;
   // constants by memory: all of this subgraph; those that arrive when it begins; those of later
-  // subgraphs that arrive during its last tile
+  // subgraphs that arrive while it runs
   std::vector<Moved> own_;
   std::vector<Moved> rest_;
   std::vector<Moved> carried_;

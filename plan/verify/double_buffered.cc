@@ -27,9 +27,9 @@
 //     slot   0      1           2           3         three tiles
 //            C_0.0  C_0.1 C_1.0 C_0.2 C_1.1       C_1.2
 //
-// Constants that are prefetched for later subgraphs arrive at the steps of the last pass, and at E,
-// that name them. If several of these subgraphs use a constant, it arrives once for each. Slices
-// may arrive ahead too, each in its slot; then the later ones follow in the rounds:
+// Constants that are prefetched for later subgraphs arrive from the first pass to the last, and at
+// E, if their steps name them. If several of these subgraphs use a constant, it arrives once for
+// each. Slices may arrive ahead too, each in its slot; then the later ones follow in the rounds:
 //
 //     round      0      1      2      3           two slices ahead, three slots
 //     uses       0      1      2      3
@@ -135,7 +135,8 @@ class DoubleBuffered {
   void RunPass(int64_t slot) {
     const StepRange pass = PassOf(slot);
     PlanNeighbours(pass, slot);
-    if (slot + 1 == slots_) PlanPrefetches(pass);
+    if (slot == 0) PlanPrefetches();
+    is_last_slot_ = slot + 1 == slots_;
     for (Step step = pass.begin; step < pass.end; ++step) {
       const int64_t tile = slot - LagOf(step);
       visitor_.Enter(step, std::clamp<int64_t>(tile, 0, tiles_ - 1));
@@ -183,8 +184,10 @@ class DoubleBuffered {
   }
 
   void EndTransfers(Step step) {
-    const auto ends = [step](const Planned& planned) {
-      return planned.transfer.steps.back() == step;
+    const auto ends = [&](const Planned& planned) {
+      return planned.transfer.kind == Transfer::Kind::kPrefetch
+                 ? is_last_slot_ && step == LastStepOf(planned.transfer)
+                 : planned.transfer.steps.back() == step;
     };
     for (const Planned& planned : planned_) {
       if (ends(planned) && planned.number) visitor_.End(*planned.number);
@@ -208,18 +211,22 @@ class DoubleBuffered {
     }
   }
 
-  // Plans the prefetches from the last pass on.
-  void PlanPrefetches(StepRange pass) {
-    Steps steps = StepsOf(pass);
-    for (const Step step : StepsOf(epilogue_)) steps.push_back(step);
+  // The step at which a prefetch ends, once the last slot has begun: at E, or in the last pass.
+  Step LastStepOf(const Transfer& prefetch) const {
+    const Step last = prefetch.steps.back();
+    return std::min(last, last < epilogue_.begin ? PassOf(slots_ - 1).end - 1 : last);
+  }
+
+  // Plans the prefetches from the first pass on.
+  void PlanPrefetches() {
+    Steps steps = StepsOf({passes_.front().begin, epilogue_.end});
     for (size_t i = 0; i < subgraph_.carried.size(); ++i) {
       const SubgraphResidency& later = subgraph_.carried[i];
       const auto is_prefetched = [&](int tensor) {
         return subgraph_.HasShare(later, tensor) || subgraph_.HasSlices(later, tensor);
       };
       for (auto& [constant, span] : Spans(steps, is_prefetched)) {
-        Transfer transfer = {Transfer::Kind::kPrefetch, constant,        -1,
-                             {tiles_ - 1, LastPhase()}, std::move(span), i};
+        Transfer transfer = {Transfer::Kind::kPrefetch, constant, -1, {0, 0}, std::move(span), i};
         if (subgraph_.HasShare(later, constant)) {
           Plan(std::move(transfer));
         } else {
@@ -315,6 +322,7 @@ class DoubleBuffered {
   PassVisitor& visitor_;
   StepRange prologue_;
   StepRange epilogue_;
+  bool is_last_slot_ = false;
   std::vector<StepRange> passes_;
   std::vector<Planned> planned_;  // in the order in which they begin, where they begin together
 };

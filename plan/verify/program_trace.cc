@@ -153,7 +153,7 @@ class TraceBuilder {
     Step exit = begin;
     for (int64_t i = 0; i < (loops ? 2 : slots); ++i) {
       const bool is_last = loops ? i == (odd ? 0 : 1) : i + 1 == slots;
-      LayOutPass(static_cast<int>(i % 2), loops || i > 0, loops || i + 1 < slots, is_last);
+      LayOutPass(static_cast<int>(i % 2), loops || i > 0, loops || i + 1 < slots);
       if (is_last) exit = End();
     }
     if (loops) trace_.loops.push_back({begin, End(), {exit}});
@@ -178,9 +178,9 @@ class TraceBuilder {
   }
 
   // A pass copies rows only from a tile before it and for a tile after it. All its steps move the
-  // neighbouring tiles and, in the last pass, the prefetched constants. Each step also moves the
-  // slices that it uses and the first slices of the operator that computes next.
-  void LayOutPass(int phase, bool has_before, bool has_after, bool is_last) {
+  // neighbouring tiles and the prefetched constants. Each step also moves the slices that it uses
+  // and the first slices of the operator that computes next.
+  void LayOutPass(int phase, bool has_before, bool has_after) {
     const graph::Interval interval = here_->Current().interval;
     const Step begin = End();
     for (int op = interval.first; op <= interval.last; ++op) {
@@ -190,10 +190,9 @@ class TraceBuilder {
       AddStep(StepKind::kCompute, of_tile, op, {});
       if (has_after && here_->Saves(op)) AddStep(StepKind::kCopy, phase, op, {});
     }
-    std::set<int> always;
+    std::set<int> always = Prefetched();
     if (has_after) always.merge(All(*here_, Residency::kLoaded));
     if (has_before) always.merge(All(*here_, Residency::kStored));
-    if (is_last) always.merge(Prefetched());
     std::optional<int> next = has_after ? std::optional(interval.first) : std::nullopt;
     for (Step step = End(); step-- > begin;) {
       StepUse& use = trace_.steps[static_cast<size_t>(step)];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "tessera/plan/verify/costs.h"
@@ -16,7 +15,7 @@
 //     P         | slot 0     | slot 1               | ..  | slot N-1    | E
 //     load 0    | compute 0  | compute 1            |     | compute N-1 |
 //     constants | load 1     | load 2, store 0      |     | store N-2   | store N-1
-//                                                         '- constants of later subgraphs -
+//     '- - - - - - - - - constants of later subgraphs - - - - - - - - - - - - - - '
 //
 // Between two tiles the engines idle: a part of the pass, or of the sum.
 //
@@ -52,72 +51,21 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
       own_(ConstantsOf(Current(), std::nullopt)),
       rest_(ConstantsOf(Current(), 0)),
       carried_(plan.profile.memories.size()) {
+  for (size_t i = 0; i < rest_.size(); ++i)
+    rest_[i].cycles = CyclesInQueue(plan.profile, static_cast<int>(i), rest_[i].transfers, 1);
   for (const int later : CarriedBy(plan, subgraph)) {
     const std::vector<Moved> moved =
         ConstantsOf(plan.subgraphs[static_cast<size_t>(later)], later - subgraph);
     for (size_t i = 0; i < moved.size(); ++i) {
+      const std::vector<Waiting>& more = moved[i].transfers;
       carried_[i].bytes = Plus(carried_[i].bytes, moved[i].bytes);
-      carried_[i].cycles = Plus(carried_[i].cycles, moved[i].cycles);
-      carried_[i].latencies += moved[i].latencies;
+      carried_[i].transfers.insert(carried_[i].transfers.end(), more.begin(), more.end());
     }
   }
   for (size_t i = 0; i < carried_.size(); ++i) {
-    const int64_t transfers = carried_[i].latencies;
-    carried_[i].cycles -=
-        OverlappedLatencies(plan.profile, static_cast<int>(i), transfers, transfers);
-  }
-}
-
-// The constants that are loaded once and the slices that arrive before the operators run: all, or
-// those that arrive that many subgraphs ahead.
-std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
-                                                     std::optional<int> ahead) const {
-  std::vector<Moved> moved(plan_.profile.memories.size());
-  for (const int tensor : TensorsOf(plan_.network, subgraph.interval)) {
-    const Held held = ResidencyOf(plan_, users_, subgraph, tensor);
-    if (held.residency == Residency::kStreamed && TakesSlicesAhead(subgraph))
-      AddSlicesAhead(subgraph, tensor, ahead, moved[static_cast<size_t>(held.home)]);
-    if (held.residency != Residency::kResident) continue;
-    int64_t bytes = ConstantBytes(plan_, users_, tensor, subgraph.interval);
-    if (ahead) bytes = ShareOfBytes(plan_.network, subgraph, tensor, *ahead, bytes);
-    Moved& once = moved[static_cast<size_t>(held.home)];
-    once.bytes = Plus(once.bytes, bytes);
-    once.cycles = Plus(once.cycles,
-                       TransferCycles(plan_.profile, held.home, Direction::kFromHome, {bytes, {}}));
-    once.latencies += bytes > 0 ? 1 : 0;
-  }
-  return moved;
-}
-
-// The slices of one constant. The shares that arrive together are one stream for each operator.
-void CostCount::AddSlicesAhead(const Subgraph& subgraph, int constant, std::optional<int> ahead,
-                               Moved& moved) const {
-  const int home = MemoryOf(plan_, constant, base::TensorRole::kConstant);
-  const std::set<int> groups(subgraph.prefetch.begin(), subgraph.prefetch.end());
-  for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
-    const graph::Operator& op = plan_.network.operators[static_cast<size_t>(i)];
-    if (std::count(op.weights.begin(), op.weights.end(), constant) == 0) continue;
-    const int64_t slices = std::min(SlicesAhead(subgraph), SlicingOf(plan_, op, constant).slices);
-    for (const int group : groups) {
-      if (ahead && *ahead != group) continue;
-      bool follows = false;
-      for (int64_t slice = 0; slice < slices; ++slice) {
-        const Range held = FirstAxisOfSlice(plan_, op, constant, slice);
-        const int64_t extent = held.end - held.begin;
-        const Range share = ShareOfSlice(subgraph, slice, extent, group);
-        const int64_t all = BytesOfSlice(plan_, op, constant, slice);
-        const int64_t bytes = Portion(all, share.end, extent) - Portion(all, share.begin, extent);
-        if (bytes <= 0) continue;
-        const int64_t cycles =
-            TransferCycles(plan_.profile, home, Direction::kFromHome, {bytes, {}});
-        moved.bytes = Plus(moved.bytes, bytes);
-        moved.cycles = Plus(moved.cycles, cycles);
-        const int64_t hidden = follows ? HiddenLatency(plan_.profile, home) : 0;
-        moved.cycles -= hidden;
-        moved.latencies += hidden == 0 ? 1 : 0;
-        follows = true;
-      }
-    }
+    const std::vector<Waiting>& transfers = carried_[i].transfers;
+    carried_[i].cycles = CyclesInQueue(plan.profile, static_cast<int>(i), transfers,
+                                       static_cast<int64_t>(transfers.size()));
   }
 }
 
@@ -277,9 +225,6 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
   int64_t during = PassOf(tiles);
   int64_t before = 0;
   int64_t after = 0;
-  // from the beginning of the last tile until its results are stored and the constants that it
-  // carries for later subgraphs have arrived
-  int64_t through = 0;
   std::vector<int64_t> bytes(here.memories.size());
   for (size_t i = 0; i < here.memories.size(); ++i) {
     const MemoryCost& memory = here.memories[i];
@@ -298,13 +243,11 @@ CostCount::Slot CostCount::DoubleBufferedSlot(const Neighbours& tiles) const {
     }
     if (last) {
       after = std::max(after, memory.store);
-      through =
-          std::max(through, PortCyclesOf(i, Plus(in, carried_[i].cycles), Plus(out, memory.store)));
-      bytes[i] = Plus(bytes[i], Plus(memory.store_bytes, carried_[i].bytes));
+      bytes[i] = Plus(bytes[i], memory.store_bytes);
     }
   }
   during = std::max(during, TilePortCycles(tiles));
-  return SlotOf(Plus(before, std::max(through, Plus(during, after))), bytes);
+  return SlotOf(Plus(before, Plus(during, after)), bytes);
 }
 
 void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
@@ -369,8 +312,7 @@ Metrics CostCount::Finish(const Work& work) {
   const bool double_buffered = IsDoubleBuffered(plan_, Current());
   std::map<Neighbours, Slot> slots;
   for (size_t i = 0; i < order_.size(); ++i) {
-    const Neighbours tiles = {i == 0 ? -1 : order_[i - 1], order_[i],
-                              i + 1 == order_.size() ? -1 : order_[i + 1]};
+    const Neighbours tiles = NeighboursOf(i);
     auto slot = slots.find(tiles);
     if (slot == slots.end())
       slot =
@@ -381,6 +323,14 @@ Metrics CostCount::Finish(const Work& work) {
     metrics.peak_bytes_per_cycle =
         std::max(metrics.peak_bytes_per_cycle, slot->second.bytes_per_cycle);
   }
+  const int64_t longer = std::max<int64_t>(0, CyclesToCarry() - metrics.latency_cycles);
+  metrics.latency_cycles = Plus(metrics.latency_cycles, longer);
+  metrics.exposed_cycles = Plus(metrics.exposed_cycles, longer);
+  int64_t carried = 0;
+  for (const Moved& constants : carried_) carried = Plus(carried, constants.bytes);
+  if (metrics.latency_cycles > 0)
+    metrics.peak_bytes_per_cycle +=
+        static_cast<double>(carried) / static_cast<double>(metrics.latency_cycles);
   AddEnergy(work, metrics);
   return metrics;
 }

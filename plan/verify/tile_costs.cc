@@ -201,26 +201,28 @@ void TileCosting::AddConstants(const graph::Operator& op, bool idle, int64_t fet
   }
 }
 
-// Slices that arrive ahead are no cost of the tile (CostCount::ConstantsOf). The first one after
-// them begins a transfer of its own. As many slots as slices are ahead receive at the same time.
+// Slices that arrive ahead are no cost of the tile (CostCount::ConstantsOf). Those after them queue
+// for the slots, of which as many receive at the same time as slices are ahead.
 void TileCosting::AddSlices(const graph::Operator& op, int constant, TileCost& cost) const {
   const int home = held_.at(constant).home;
   const int64_t slices = SlicingOf(plan_, op, constant).slices;
   const int64_t ahead = SlicesAhead(subgraph_);
+  const int64_t latency =
+      plan_.profile.memories[static_cast<size_t>(home)].port.read_latency_cycles;
   const int64_t hidden = HiddenLatency(plan_.profile, home);
-  int64_t latencies = 0;
+  std::vector<Waiting> waiting;
   for (int64_t slice = ahead; slice < slices; ++slice) {
     const int64_t part = BytesOfSlice(plan_, op, constant, slice);
-    const bool begins = slice == ahead;
-    AddSlice(home, {part, {}}, part, slice == 0, cost);
-    if (slice > 0 && begins && part > 0)
-      Add(cost.steps.back().slices[static_cast<size_t>(home)].later, hidden);
-    latencies += part > 0 && (begins || hidden == 0) ? 1 : 0;
     AddSliced(home, part, cost);
+    if (ahead == 0) {
+      AddSlice(home, {part, {}}, part, slice == 0, cost);
+    } else if (part > 0) {
+      const int64_t alone = TransferCycles(plan_.profile, home, Direction::kFromHome, {part, {}});
+      waiting.push_back({waiting.empty() ? latency : latency - hidden, alone - latency});
+    }
   }
-  if (ahead > 0)
-    cost.steps.back().slices[static_cast<size_t>(home)].later -=
-        OverlappedLatencies(plan_.profile, home, latencies, ahead);
+  Add(cost.steps.back().slices[static_cast<size_t>(home)].later,
+      CyclesInQueue(plan_.profile, home, waiting, ahead));
 }
 
 void TileCosting::AddSplitK(const Tile& tile, const Extents& result, std::vector<MemoryCost>& step,

@@ -109,11 +109,11 @@ void TileCosts::TakeSlicesAhead(std::span<const int> prefetch,
     const int64_t ahead = encoder::program::SlicesAhead(stream.slices, prefetch);
     const ConstantsPart prologue = CostAhead(*profile_, stream, prefetch, 0);
     base::Accumulate(flow.resident_bytes, prologue.bytes);
-    base::Accumulate(flow.resident_cycles, prologue.cycles);
+    base::Accumulate(flow.resident_cycles, QueueCycles(*profile_, prologue, 1));
     base::Accumulate(flow.prefetched_bytes,
                      CostOfSlices(*profile_, stream, {0, ahead}).bytes - prologue.bytes);
     const ConstantsPart rest = CostOfSlices(*profile_, stream, {ahead, stream.slices});
-    const int64_t cycles = OverlappedCycles(*profile_, rest, ahead);
+    const int64_t cycles = QueueCycles(*profile_, rest, ahead);
     base::Accumulate(flow.streamed_bytes, rest.bytes);
     base::Accumulate(flow.streamed_cycles, cycles);
     base::Accumulate(flow.rest[stream.step].later_bytes, rest.bytes);
@@ -154,12 +154,12 @@ namespace {
 // The transfer of bytes of a stream that comes first among its transfers or follows another.
 void AddTransfer(const Profile& profile, int64_t bytes, ConstantsPart& part) {
   if (bytes == 0) return;
-  const int64_t alone = TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes));
-  const int64_t cycles =
-      part.bytes == 0 ? alone : FollowingTransferCycles(profile, part.home, OneRun(bytes));
+  const bool first = part.transfers.empty();
   base::Accumulate(part.bytes, bytes);
-  base::Accumulate(part.cycles, cycles);
-  part.latencies += cycles == alone ? 1 : 0;
+  const int64_t alone = TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes));
+  const int64_t latency = profile.memories[static_cast<size_t>(part.home)].port.read_latency_cycles;
+  const int64_t following = FollowingTransferCycles(profile, part.home, OneRun(bytes));
+  part.transfers.push_back({first || following == alone ? latency : 0, alone - latency});
 }
 
 }  // namespace
@@ -205,8 +205,7 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
                              [&](const Part& each) { return each.home == more.home; });
     if (part == carried.end()) part = carried.insert(part, Part{.home = more.home});
     base::Accumulate(part->bytes, more.bytes);
-    base::Accumulate(part->cycles, more.cycles);
-    part->latencies += more.latencies;
+    part->transfers.insert(part->transfers.end(), more.transfers.begin(), more.transfers.end());
   };
   for (const LoadedOnce& constant :
        ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {

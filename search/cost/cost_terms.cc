@@ -308,17 +308,39 @@ int64_t FollowingTransferCycles(const Profile& profile, int home, const Runs& ru
   return cycles - LatencyOf(PortOf(profile, home), Direction::kRead);
 }
 
-int64_t OverlappedCycles(const Profile& profile, const ConstantsPart& part, int64_t most) {
+// A transfer is requested once there are few enough before it that have not ended, waits for the
+// latency, and then moves its bytes behind those of the transfer before it.
+int64_t QueueCycles(const Profile& profile, const ConstantsPart& part, int64_t most) {
   const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, part.home, profile.tile_memory);
-  const int64_t at_once = std::min<int64_t>(most, link == nullptr ? 1 : link->outstanding);
-  const int64_t hidden =
-      part.latencies - base::CeilDiv(part.latencies, std::max<int64_t>(1, at_once));
-  return part.cycles -
-         base::SaturatingMul(hidden, LatencyOf(PortOf(profile, part.home), Direction::kRead));
+  const int64_t outstanding = link == nullptr ? 1 : link->outstanding;
+  const auto at_once = static_cast<size_t>(std::max<int64_t>(1, std::min(most, outstanding)));
+  std::vector<int64_t> ends;
+  ends.reserve(part.transfers.size());
+  for (const ConstantsPart::Transfer& transfer : part.transfers) {
+    const int64_t requested = ends.size() < at_once ? 0 : ends[ends.size() - at_once];
+    const int64_t before = ends.empty() ? 0 : ends.back();
+    const int64_t begin = std::max(before, base::SaturatingAdd(requested, transfer.latency));
+    ends.push_back(base::SaturatingAdd(begin, transfer.cycles));
+  }
+  return ends.empty() ? 0 : ends.back();
 }
 
 int64_t CarriedCycles(const Profile& profile, const Prefetches::Part& part) {
-  return OverlappedCycles(profile, part, part.latencies);
+  return QueueCycles(profile, part, static_cast<int64_t>(part.transfers.size()));
+}
+
+int64_t LatencyWith(const Profile& profile, const PortTimes& times,
+                    std::span<const Prefetches::Part> carried) {
+  int64_t latency = times.latency;
+  for (const Prefetches::Part& part : carried) {
+    const auto memory = static_cast<size_t>(part.home);
+    const int64_t in = base::SaturatingAdd(times.in[memory], CarriedCycles(profile, part));
+    const int64_t busy = WorksInTurn(profile, part.home)
+                             ? base::SaturatingAdd(in, times.out[memory])
+                             : std::max(in, times.out[memory]);
+    latency = std::max(latency, base::SaturatingAdd(times.prologue, busy));
+  }
+  return latency;
 }
 
 int64_t DirectCycles(const Profile& profile, int home, Direction direction, const Runs& runs) {

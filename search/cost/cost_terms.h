@@ -174,18 +174,21 @@ int64_t FollowingTransferCycles(const hw_profiles::Profile& profile, int home, c
 int64_t DirectCycles(const hw_profiles::Profile& profile, int home, Direction direction,
                      const Runs& runs);
 
-// Transfers of constants from one home, one after the other.
+// Transfers of constants from one home, in their order.
 struct ConstantsPart {
+  struct Transfer {
+    int64_t latency = 0;
+    int64_t cycles = 0;  // after it
+  };
+
   int home = 0;  // index into Profile::memories
-  int64_t cycles = 0;
   int64_t bytes = 0;
-  int64_t latencies = 0;  // of transfers, in `cycles`
+  std::vector<Transfer> transfers = {};
 };
 
 // Returns the cycles of the part if up to `most` of its transfers, and as many as the link permits,
-// are under way at the same time.
-int64_t OverlappedCycles(const hw_profiles::Profile& profile, const ConstantsPart& part,
-                         int64_t most);
+// are under way at the same time (docs/program.md, 14.4.11).
+int64_t QueueCycles(const hw_profiles::Profile& profile, const ConstantsPart& part, int64_t most);
 
 // A constant that an operator of a subgraph uses slice by slice.
 struct Stream {
@@ -228,6 +231,19 @@ struct Prefetches {
 
 // Returns the cycles of what a subgraph carries from one home.
 int64_t CarriedCycles(const hw_profiles::Profile& profile, const Prefetches::Part& part);
+
+// The time of a subgraph without the constants that it carries for later ones.
+struct PortTimes {
+  int64_t latency = 0;
+  int64_t prologue = 0;  // of this
+  // By memory: the cycles in which its port moves data in and out after the prologue.
+  std::vector<int64_t> in = {};
+  std::vector<int64_t> out = {};
+};
+
+// Returns the latency with these constants.
+int64_t LatencyWith(const hw_profiles::Profile& profile, const PortTimes& times,
+                    std::span<const Prefetches::Part> carried);
 
 // Returns the prefetches of subgraph number `number` of a program.
 Prefetches PrefetchesOf(const graph::Graph& graph, const hw_profiles::Profile& profile,

@@ -128,6 +128,32 @@ std::vector<Touched> BytesTouched(const Profile& profile,
   return touched;
 }
 
+void AddOffChipBytes(const graph::tiling::TiledSubgraph& tiling, std::span<const TileCost> classes,
+                     std::span<const ConstantFlow> constants, Detail detail,
+                     plan::Metrics& metrics) {
+  int64_t inputs = 0;
+  int64_t outputs = 0;
+  int64_t weights = 0;
+  const auto add = [](int64_t& sum, int64_t count, int64_t value) {
+    base::Accumulate(sum, base::SaturatingMul(count, value));
+  };
+  for (const ConstantFlow& flow : constants)
+    base::Accumulate(weights, flow.BytesMoved(tiling.tiles));
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const int64_t count = tiling.classes[i].count;
+    add(inputs, count, classes[i].split_k.input_bytes);
+    add(weights, count, classes[i].split_k.weight_bytes);
+    for (const Flow& flow : classes[i].flows) {
+      add(inputs, count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes));
+      add(outputs, count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes));
+      add(weights, count, flow.direct_constant_bytes);
+    }
+  }
+  if (detail == Detail::kParts)
+    metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
+  metrics.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs, outputs), weights);
+}
+
 std::string LongestPath(const Profile& profile, const graph::tiling::TiledSubgraph& tiling,
                         std::span<const TileCost> classes, std::span<const ConstantFlow> constants,
                         const Prefetches& prefetches, int64_t tile_port, int64_t side_by_side) {

@@ -23,10 +23,10 @@
 //     prologue | slot 0     | slot 1          | slot 2   ..  | slot N-1          | epilogue
 //     load 0   | compute 0  | compute 1       | compute 2    | compute N-1       |
 //     constants| load 1     | load 2, store 0 | load 3 ..    | store N-2         | store N-1
-//                                                            '- - prefetched constants - -'
+//              '- - - - - - - - - - - - prefetched constants - - - - - - - - - - - - -'
 //
-// Constants prefetched for later subgraphs use the free time of their port in the last slot and in
-// the epilogue, and extend these if necessary. A later subgraph then has no constants in its
+// Constants prefetched for later subgraphs use the free time of their port in all slots and in the
+// epilogue, and extend the subgraph if necessary. A later subgraph then has no constants in its
 // prologue. A slot lasts as long as the busiest of the engine pass and the ports. Streamed slices
 // belong to the slot too: those after the first arrive during their own step, the first during the
 // previous step. This holds for constants and for operands cut along K, from all homes in parallel.
@@ -46,10 +46,6 @@ size_t BetweenPolls(const graph::tiling::TiledSubgraph& tiling) {
   constexpr int kOperators = 4'096;
   return static_cast<size_t>(
       std::max(1, kOperators / (tiling.interval.last - tiling.interval.first + 1)));
-}
-
-void AddTimes(int64_t& sum, int64_t count, int64_t value) {
-  base::Accumulate(sum, base::SaturatingMul(count, value));
 }
 
 // The sums over the slots of one subgraph.
@@ -73,11 +69,21 @@ class SlotSums {
         slots_(costs.stages.costs.empty() ? classes_ : costs.stages.costs),
         slot_class_of_(costs.stages.costs.empty() ? tiling.class_of : costs.stages.class_of) {}
 
+  PortTimes Ports() const {
+    plan::Metrics metrics;
+    PortTimes ports;
+    AddTime(metrics, &ports);
+    ports.latency = metrics.latency_cycles;
+    return ports;
+  }
+
   plan::Metrics Run(Detail detail) const {
     plan::Metrics metrics;
     metrics.clock_hz = profile_.clock_hz;
-    const SlotTimes times = AddTime(metrics);
-    AddBytes(detail, metrics);
+    PortTimes ports;
+    const SlotTimes times = AddTime(metrics, prefetches_.carried.empty() ? nullptr : &ports);
+    AddCarried(std::move(ports), metrics);
+    AddOffChipBytes(tiling_, classes_, constants_, detail, metrics);
     AddMacsAndEnergy(detail, metrics);
     const bool waits = times.apart > metrics.latency_cycles / 2;
     metrics.bound_by = waits ? "exposed transfers"
@@ -95,8 +101,11 @@ class SlotSums {
 
   struct Slot : SlotTimes {
     int64_t cycles = 0;
+    int64_t prologue = 0;        // of `cycles`
     int64_t busy = 0;            // cycles in which engines do not wait
     std::vector<int64_t> bytes;  // parallel to Profile::memories
+    std::vector<int64_t> in;     // as in PortTimes
+    std::vector<int64_t> out;
   };
 
   // The classes of a tile and of both neighbours, -1 if there is none. They determine its slot.
@@ -151,8 +160,8 @@ class SlotSums {
   int64_t PassOf(size_t tile) const;
   Slot SerializedSlot(size_t tile) const;
   Slot DoubleBufferedSlot(size_t tile) const;
-  SlotTimes AddTime(plan::Metrics& metrics) const;
-  void AddBytes(Detail detail, plan::Metrics& metrics) const;
+  SlotTimes AddTime(plan::Metrics& metrics, PortTimes* ports) const;
+  void AddCarried(PortTimes times, plan::Metrics& metrics) const;
   void AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const;
 
   const graph::Graph& graph_;
@@ -199,10 +208,10 @@ int64_t SlotSums::PassOf(size_t index) const {
 
 SlotSums::Slot SlotSums::SerializedSlot(size_t tile) const {
   const TileCost& cost = TileAt(tile);
-  Slot slot{{.tile_port = cost.tile_memory},
-            BusyIn(tile),
-            BusyIn(tile),
-            std::vector<int64_t>(profile_.memories.size())};
+  Slot slot;
+  slot.tile_port = cost.tile_memory;
+  slot.cycles = slot.busy = BusyIn(tile);
+  slot.bytes.resize(profile_.memories.size());
   for (size_t memory = 0; memory < cost.flows.size(); ++memory) {
     const Flow& flow = cost.flows[memory];
     base::Accumulate(slot.cycles, base::SaturatingAdd(flow.load_cycles, flow.store_cycles));
@@ -227,14 +236,13 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost* previous = first ? nullptr : &TileAt(tile - 1);
   const TileCost* next = last ? nullptr : &TileAt(tile + 1);
   const Flow nothing;
-  Slot slot{{.tile_port = TilePortCycles(profile_, previous, cost, next, constants_)},
-            PassOf(tile),
-            BusyIn(tile),
-            std::vector<int64_t>(profile_.memories.size())};
+  Slot slot;
+  slot.tile_port = TilePortCycles(profile_, previous, cost, next, constants_);
+  slot.cycles = PassOf(tile);
+  slot.busy = BusyIn(tile);
+  for (auto* list : {&slot.bytes, &slot.in, &slot.out}) list->resize(profile_.memories.size());
   slot.apart = slot.cycles - slot.busy;
-  int64_t prologue = 0;
   int64_t epilogue = 0;
-  int64_t ending = 0;  // the least total of the slot and the epilogue
   for (size_t memory = 0; memory < slot.bytes.size(); ++memory) {
     const Flow& here = cost.flows[memory];
     const Flow& loaded = last ? nothing : next->flows[memory];
@@ -245,6 +253,8 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
                             SlicesDuring(tile, memory));
     const int64_t out = base::SaturatingAdd(stored.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
+    slot.in[memory] = in;
+    slot.out[memory] = base::SaturatingAdd(out, last ? here.store_cycles : 0);
     slot.bytes[memory] = base::SaturatingAdd(
         base::SaturatingAdd(loaded.load_bytes, stored.store_bytes), here.DirectBytes());
     base::Accumulate(slot.bytes[memory], slices.Bytes());
@@ -255,33 +265,27 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
         base::Accumulate(arrives, constants->resident_cycles);
         base::Accumulate(slot.bytes[memory], constants->resident_bytes);
       }
-      prologue = std::max(prologue, arrives);
+      slot.prologue = std::max(slot.prologue, arrives);
     }
     if (last) {
       epilogue = std::max(epilogue, here.store_cycles);
       base::Accumulate(slot.bytes[memory], here.store_bytes);
     }
-    for (const Prefetches::Part& part : prefetches_.carried) {
-      if (!last || part.home != static_cast<int>(memory)) continue;
-      ending =
-          std::max(ending, PortBusy(memory, base::SaturatingAdd(in, CarriedCycles(profile_, part)),
-                                    base::SaturatingAdd(out, here.store_cycles)));
-      base::Accumulate(slot.bytes[memory], part.bytes);
-    }
   }
   slot.cycles = std::max(slot.cycles, slot.tile_port);
-  slot.cycles =
-      base::SaturatingAdd(prologue, std::max(base::SaturatingAdd(slot.cycles, epilogue), ending));
-  base::Accumulate(slot.apart, base::SaturatingAdd(prologue, epilogue));
+  const int64_t around = base::SaturatingAdd(slot.prologue, epilogue);
+  base::Accumulate(slot.cycles, around);
+  base::Accumulate(slot.apart, around);
   return slot;
 }
 
 // Returns the sums of all slots.
-SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
+SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics, PortTimes* ports) const {
   SlotTimes times;
   const std::vector<int>& class_of = slot_class_of_;
   Neighbours seen = {};
   Slot slot;
+  if (ports != nullptr) ports->in = ports->out = std::vector<int64_t>(profile_.memories.size());
   const size_t between = BetweenPolls(tiling_);
   for (size_t tile = 0; tile < class_of.size(); ++tile) {
     if (stop_ != nullptr && tile % between == between - 1 && stop_->Requested()) return {};
@@ -295,6 +299,11 @@ SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
     base::Accumulate(times.apart, slot.apart);
     base::Accumulate(times.tile_port, slot.tile_port);
     base::Accumulate(times.side_by_side, TileAt(tile).side_by_side.value_or(0));
+    if (tile == 0 && ports != nullptr) ports->prologue = slot.prologue;
+    for (size_t memory = 0; ports != nullptr && memory < slot.in.size(); ++memory) {
+      base::Accumulate(ports->in[memory], slot.in[memory]);
+      base::Accumulate(ports->out[memory], slot.out[memory]);
+    }
     if (as_before || slot.cycles == 0) continue;
     int64_t total = 0;
     for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);
@@ -305,25 +314,16 @@ SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics) const {
   return times;
 }
 
-void SlotSums::AddBytes(Detail detail, plan::Metrics& metrics) const {
-  int64_t inputs = 0;
-  int64_t outputs = 0;
-  int64_t weights = 0;
-  for (const ConstantFlow& flow : constants_)
-    base::Accumulate(weights, flow.BytesMoved(tiling_.tiles));
-  for (size_t i = 0; i < classes_.size(); ++i) {
-    const int64_t count = tiling_.classes[i].count;
-    AddTimes(inputs, count, classes_[i].split_k.input_bytes);
-    AddTimes(weights, count, classes_[i].split_k.weight_bytes);
-    for (const Flow& flow : classes_[i].flows) {
-      AddTimes(inputs, count, base::SaturatingAdd(flow.load_bytes, flow.direct_read_bytes));
-      AddTimes(outputs, count, base::SaturatingAdd(flow.store_bytes, flow.direct_write_bytes));
-      AddTimes(weights, count, flow.direct_constant_bytes);
-    }
-  }
-  if (detail == Detail::kParts)
-    metrics.off_chip_by_cause = {{"inputs", inputs}, {"outputs", outputs}, {"weights", weights}};
-  metrics.off_chip_bytes = base::SaturatingAdd(base::SaturatingAdd(inputs, outputs), weights);
+// Adds the time until the constants that the subgraph carries have arrived.
+void SlotSums::AddCarried(PortTimes times, plan::Metrics& metrics) const {
+  times.latency = metrics.latency_cycles;
+  const int64_t latency = LatencyWith(profile_, times, prefetches_.carried);
+  base::Accumulate(metrics.exposed_cycles, latency - metrics.latency_cycles);
+  metrics.latency_cycles = latency;
+  int64_t bytes = 0;
+  for (const Prefetches::Part& part : prefetches_.carried) base::Accumulate(bytes, part.bytes);
+  if (latency > 0)
+    metrics.peak_bytes_per_cycle += static_cast<double>(bytes) / static_cast<double>(latency);
 }
 
 // Adds MACs and energy. Multiply-accumulates of an operator beyond those of its whole result count
@@ -334,14 +334,14 @@ void SlotSums::AddMacsAndEnergy(Detail detail, plan::Metrics& metrics) const {
   for (size_t i = 0; i < classes_.size(); ++i) {
     const graph::tiling::TileClass& tile = tiling_.classes[i];
     for (const auto& [step, pj] : classes_[i].measured_pj) {
-      AddTimes(measured_macs[step], tile.count, tile.macs[step]);
+      base::Accumulate(measured_macs[step], base::SaturatingMul(tile.count, tile.macs[step]));
       mac_pj += pj * static_cast<double>(tile.count);
     }
   }
   for (size_t step = 0; step < costs_.Operators(); ++step) {
     int64_t macs = 0;
     for (const graph::tiling::TileClass& tile : tiling_.classes)
-      AddTimes(macs, tile.count, tile.macs[step]);
+      base::Accumulate(macs, base::SaturatingMul(tile.count, tile.macs[step]));
     const size_t op = static_cast<size_t>(tiling_.interval.first) + step;
     base::Accumulate(metrics.macs, macs);
     metrics.unknown_work += graph::HasUnknownWork(graph_.operators[op]) ? 1 : 0;
@@ -373,6 +373,14 @@ ClassCosts Simulator::CostsOf(const graph::tiling::TiledSubgraph& tiling,
   }
   if (policy.second_stage > 0) costs.stages = FindStageSlots(costs.subgraph, tiling, blocks_);
   return costs;
+}
+
+PortTimes Simulator::PortsOf(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
+                             const encoder::program::Policy& policy,
+                             const std::vector<int>& prefetch) const {
+  return SlotSums(*graph_, *profile_, whole_macs_, tiling, costs, policy, {.own = prefetch},
+                  nullptr)
+      .Ports();
 }
 
 plan::Metrics Simulator::Run(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,

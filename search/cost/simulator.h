@@ -51,6 +51,10 @@ class Simulator {
                     const encoder::program::Policy& policy, Detail detail,
                     const Prefetches& prefetches = {}, const base::Stop* stop = nullptr) const;
 
+  // Returns the times of a subgraph with `prefetch`, as Run, without constants of later ones.
+  PortTimes PortsOf(const graph::tiling::TiledSubgraph& tiling, const ClassCosts& costs,
+                    const encoder::program::Policy& policy, const std::vector<int>& prefetch) const;
+
   // Converts the costs of tiles that keep rows in rolling buffers to those of the same tiles that
   // copy rows.
   static void AddCopies(const graph::tiling::TiledSubgraph& tiling, ClassCosts& costs);

@@ -120,6 +120,12 @@ int64_t TilePortCycles(const hw_profiles::Profile& profile, const TileCost* prev
                        const TileCost& here, const TileCost* next,
                        std::span<const ConstantFlow> constants);
 
+// Adds the bytes that all tiles and constants move across the ports of other memories than the tile
+// memory.
+void AddOffChipBytes(const graph::tiling::TiledSubgraph& tiling, std::span<const TileCost> classes,
+                     std::span<const ConstantFlow> constants, Detail detail,
+                     plan::Metrics& metrics);
+
 // Returns the bytes that all tiles of a subgraph and its moved constants touch in each memory.
 // `classes` are parallel to the tiling's.
 std::vector<Touched> BytesTouched(const hw_profiles::Profile& profile,

@@ -29,7 +29,7 @@
 // The filling leaves no track idle while an activity waits for it. So a slot is as long as the
 // longest of its tracks, or as the port of the tile memory takes: the maximum of the sums that
 // simulator.cc compares. Slots are equal if they and both neighbours have the same classes, so each
-// kind of slot is laid out once. Prefetches fill the last slot and the epilogue.
+// kind of slot is laid out once. Prefetches fill the free time of all slots and the epilogue.
 namespace tessera::search::cost {
 namespace {
 
@@ -86,7 +86,7 @@ class Layout {
   Slot DoubleBuffered(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
   static void AddIdle(const TileWork& here, const TileWork* next, Slot& slot);
-  void Prefetch(Slot& last, Slot& epilogue) const;
+  Slot WithPrefetches(Slot slot, bool all, std::vector<int64_t>& left) const;
   void Append(const Slot& slot, int64_t tile, bool shown);
 
   const graph::Graph& graph_;
@@ -318,16 +318,17 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
   return slot;
 }
 
-// Places prefetches in the time that the last tile leaves free on the track, then concurrently with
-// its store.
-void Layout::Prefetch(Slot& last, Slot& epilogue) const {
-  for (const Prefetches::Part& part : prefetches_.carried) {
-    const Activity activity = {.kind = ActivityKind::kPrefetch, .bytes = part.bytes};
-    const int64_t cycles = CarriedCycles(profile_, part);
-    const int64_t hidden = std::min(FreeCycles(last, TrackFrom(part.home)), cycles);
-    Filling(last, TrackFrom(part.home)).Add(activity, hidden);
-    Filling(epilogue, TrackFrom(part.home)).Add(activity, cycles - hidden);
+// Places prefetches on their track: as many as fill the time that the slot leaves free, or all.
+// `left`: the cycles of each of Prefetches::carried that have no place yet.
+Slot Layout::WithPrefetches(Slot slot, bool all, std::vector<int64_t>& left) const {
+  for (size_t i = 0; i < left.size(); ++i) {
+    const Prefetches::Part& part = prefetches_.carried[i];
+    const int track = TrackFrom(part.home);
+    const int64_t here = all ? left[i] : std::min(FreeCycles(slot, track), left[i]);
+    Filling(slot, track).Add({.kind = ActivityKind::kPrefetch, .bytes = part.bytes}, here);
+    left[i] -= here;
   }
+  return slot;
 }
 
 void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
@@ -353,7 +354,9 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
   std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;
   Append(Prologue(), 0, true);
-  Slot epilogue = Epilogue();
+  std::vector<int64_t> left;
+  for (const Prefetches::Part& part : prefetches_.carried)
+    left.push_back(CarriedCycles(profile_, part));
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
     const TileWork* previous = double_buffered_ ? WorkOf(tile - 1) : nullptr;
@@ -362,15 +365,14 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     if (added)
       slot->second =
           double_buffered_ ? DoubleBuffered(previous, *here, next) : Serialized(*here, next);
-    if (tile + 1 == tiles && !prefetches_.carried.empty()) Prefetch(slot->second, epilogue);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back(
           {head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
-    Append(slot->second, tile, shown);
+    Append(WithPrefetches(slot->second, false, left), tile, shown);
     if (!shown) timeline_.omissions.back().end = timeline_.cycles;
   }
-  Append(epilogue, tiles - 1, true);
+  Append(WithPrefetches(Epilogue(), true, left), tiles - 1, true);
   std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
                    [](const Activity& a, const Activity& b) {
                      return std::pair(a.begin, a.track) < std::pair(b.begin, b.track);

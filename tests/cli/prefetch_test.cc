@@ -96,7 +96,7 @@ TEST_F(PrefetchTest, FindsPlansThatKeepLimitsWithItAlone) {
   const std::string files = Shipped("tests/cli/drawn/prefetched_limits");
   const Outcome outcome =
       Run({"plan", files + ".yaml", "--hw", files + ".hw.yaml", "--minimize", "peak", "--limit",
-           "energy=56011,bandwidth_average=0.88808008,power=50.9654232", "--output", "plan.json"});
+           "energy=55981,bandwidth_average=0.9130029,power=52.3676334", "--output", "plan.json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   const Outcome checked = Run({"check", "--execute", "plan.json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "tessera/encoder/program/homes.h"
-#include "tessera/search/partition/driver/constant_forms.h"
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/driver/plan_change.h"
 #include "tessera/search/partition/driver/regrouping.h"
+#include "tessera/search/partition/driver/subgraph_forms.h"
 
 // Constants that are loaded once delay the engines of their subgraph. If there is space, they
-// arrive while earlier subgraphs compute their last tiles (docs/program.md, "Ahead"):
+// arrive while earlier subgraphs compute (docs/program.md, "Ahead"):
 //
 //     engine | .. compute | wait | compute          | .. compute | compute
 //     dma    | .. store   | w w w|                  | .. store ww|
@@ -26,7 +26,7 @@
 // The gain depends on the other subgraphs, so it is not a property of an interval, and the search
 // over partitions does not consider it. Prefetching is tried on the partition that was found, and
 // on others that run the same tiles in longer or shorter subgraphs (regrouping.cc). For each of
-// them it is decided which constants come as a whole and which in slices (constant_forms.cc), and
+// them it is decided which constants come as a whole and which in slices (subgraph_forms.cc), and
 // they are scheduled (prefetch_schedule.cc), for all of the memory and for parts of it, since a
 // full memory has no room for gaps.
 //
@@ -41,6 +41,7 @@ namespace {
 using Outcome = ChangeOutcome;
 
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
+constexpr size_t kMostRefined = 6;          // schedules
 constexpr size_t kMostPlaced = 8;           // schedules
 
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
@@ -105,12 +106,14 @@ class Prefetcher {
     }
     const auto is_better = [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; };
     std::stable_sort(schedules.begin(), schedules.end(), is_better);
-    if (!schedules.empty()) {
-      Scheduled refined = schedules.front();
-      if (auto fault = forms_.Refine(refined)) return base::Unexpected(*std::move(fault));
-      if (is_better(refined, schedules.front()))
-        schedules.insert(schedules.begin(), std::move(refined));
+    std::vector<Scheduled> refined;
+    for (size_t i = 0; i < std::min(schedules.size(), kMostRefined); ++i) {
+      Scheduled other = schedules[i];
+      if (auto fault = forms_.Refine(other)) return base::Unexpected(*std::move(fault));
+      if (is_better(other, schedules[i])) refined.push_back(std::move(other));
     }
+    schedules.insert(schedules.end(), refined.begin(), refined.end());
+    std::stable_sort(schedules.begin(), schedules.end(), is_better);
     if (schedules.size() > kMostPlaced) schedules.resize(kMostPlaced);
     return schedules;
   }
@@ -162,7 +165,7 @@ class Prefetcher {
   const constraints::PlanConstraints& constraints_;
   const answer::PartitionOptions& options_;
   plan::Plan plan_;
-  ConstantForms forms_;
+  SubgraphForms forms_;
   std::optional<int> without_room_;  // of the accepted schedule
 };
 

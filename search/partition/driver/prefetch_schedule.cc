@@ -140,8 +140,11 @@ size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, siz
   const auto ahead = static_cast<int>(number - carrier);
   const cost::Prefetches without =
       cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
+  const Costing& costing = CostingOf(subgraphs[carrier]);
+  const cost::PortTimes times = context_.simulator.PortsOf(
+      costing.tiling, *costing.costs, costing.policy, subgraphs[carrier].prefetch);
   const auto latency = [&](const cost::Prefetches& prefetches) {
-    return PriceOf(subgraphs[carrier], prefetches, Detail::kTotals).latency_cycles;
+    return cost::LatencyWith(context_.profile, times, prefetches.carried);
   };
   const int64_t before = latency(without);
   std::vector<int>& prefetch = next.user.prefetch;

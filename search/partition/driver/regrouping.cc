@@ -69,8 +69,8 @@ class Regrouper {
     return subgraph.tiles == 1 && MayOverlap(subgraph);
   }
 
-  // Returns the subgraph in one tile if that takes about the same room and no time; otherwise the
-  // subgraph unchanged. Constants of others arrive during the last tile only.
+  // Returns the subgraph in one tile, which can be cut behind every operator, if that takes about
+  // the same room and no time; otherwise the subgraph unchanged.
   plan::Subgraph InOneTile(const plan::Subgraph& subgraph) const {
     if (subgraph.tiles == 1 || subgraph.second_stage > 0 || !MayOverlap(subgraph)) return subgraph;
     plan::Subgraph one = PartOf(subgraph, subgraph.interval);

@@ -44,22 +44,12 @@ TEST(Prefetch, ArrivesDuringTheOnlyTileAndItsStore) {
   EXPECT_THAT(program.steps[3].transfers, ElementsAre(kA));
 }
 
-// 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, the last in the second
-// pass of either loop.
-TEST(Prefetch, ArrivesInThePassOfTheLastTile) {
+// 0 P | 1 conv1 | 2 conv1 | 3 E | 4 P | 5 conv2 | 6 conv2 | 7 E: four tiles, in the two passes of
+// either loop.
+TEST(Prefetch, ArrivesInEveryPass) {
   const program::Program program = Build(TwoLevels(DmaSteps::kDoubleBuffered), Apart(2));
   EXPECT_EQ(Describe(program.problem, "s1/w2"),
-            "s1/w2: 12 bytes, [2,7), 2 dma w, 3 dma w, 5 pe r, 6 pe r");
-}
-
-// The same with five tiles, of twos and a one for 8 rows: the last in the first pass.
-TEST(Prefetch, IsNotThereInThePassBehindTheLastTiles) {
-  std::vector<program::SubgraphChoice> choices = Apart(2);
-  const graph::Graph graph = TwoConvs(10).graph;
-  const auto program = program::BuildProgram(graph, TwoLevels(DmaSteps::kDoubleBuffered), choices);
-  ASSERT_TRUE(program.has_value());
-  EXPECT_EQ(Describe(program->problem, "s1/w2"),
-            "s1/w2: 12 bytes, [1,2) [3,7), 1 dma w, 3 dma w, 5 pe r, 6 pe r");
+            "s1/w2: 12 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
 // Of the three output channels of w2 one arrives ahead, and two in the prologue.

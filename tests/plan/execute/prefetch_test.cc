@@ -51,16 +51,17 @@ class PrefetchInstructionFault : public testing::TestWithParam<SpoiledProgram> {
 TEST_P(PrefetchInstructionFault, IsFound) { ExpectFound(GetParam()); }
 
 const std::vector<SpoiledPlan> kPrefetchPlans = {
-    {"NeverMoved", Prefetched, MoveOnly({1, 2, 3}, {kX, kM}), "lost", "'wb'"},
+    {"NeverMoved", Prefetched, MoveOnly({1, 2, 3}, {kX, kM}), "unwritten", "'wb'"},
     {"TakenForLoadedInThePrologue", Prefetched, [](Plan& plan) { plan.subgraphs[1].prefetch = {}; },
      "control", "step 3 moves 'wb', which it has nothing to do with"},
-    {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "moving",
-     "overwrites 'm' [0, 0, 6, 0]"},
-    {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving", "step 1, tile 4"},
+    {"OverATileUnderWork", Prefetched, Put("s1/wb", "s0/m@0"), "arriving",
+     "step 2, tile 1, operator 'a': writes 'm'"},
+    {"UnderATileThatLeaves", Prefetched, Put("s0/m@0", "s1/wb"), "arriving",
+     "step 1, tile 0, operator 'a': writes 'm'"},
     {"OverItsOwnSubgraphsFirstTile", Prefetched, Put("s1/m@0", "s1/wb"), "overwritten", "'wb'"},
-    {"DiesBeforeTheEpilogue", Prefetched, Live("s1/wb", {{1, 2}, {4, 7}}), "forbidden",
+    {"DiesBeforeTheEpilogue", Prefetched, Live("s1/wb", {{1, 3}, {4, 7}}), "forbidden",
      "'s1/wb', which does not live at step 3"},
-    {"DiesBeforeItsSubgraph", Prefetched, Live("s1/wb", {{1, 2}, {3, 4}, {5, 7}}), "lost", "'wb'"},
+    {"DiesBeforeItsSubgraph", Prefetched, Live("s1/wb", {{1, 4}, {5, 7}}), "lost", "'wb'"},
     {"OneByteShort", Prefetched, Grow("s1/wb", -1), "outside", "'s1/wb'"},
     {"NoBuffer", Prefetched, Without("s1/wb"), "forbidden", "'wb'"},
 };
@@ -70,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Prefetch, PrefetchPlanFault, testing::ValuesIn(kPrefetc
 
 const std::vector<SpoiledProgram> kPrefetchPrograms = {
     {"LeftOut", Prefetched, [](Program& program) { Remove(program, TransferAt(program, kWb, 0)); },
-     "lost", "'wb'"},
+     "unwritten", "'wb'"},
     {"StillArrivingWhenRead", Prefetched,
      [](Program& program) {
        MoveBefore(program, FinishOf(program, TransferAt(program, kWb, 0)), program.size());

@@ -45,6 +45,11 @@ Pair Prefetching() {
   return pair;
 }
 
+// Constants of 100 bytes that take so many cycles.
+cost::Prefetches Carrying(int64_t cycles) {
+  return {.own = {}, .carried = {{.home = 0, .bytes = 100, .transfers = {{0, cycles}}}}};
+}
+
 Profile WithTwoPorts() {
   Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
   profile.memories[0].port.shared = false;
@@ -52,7 +57,7 @@ Profile WithTwoPorts() {
   return profile;
 }
 
-TEST(Ahead, TakesWhatTheLastTileAndItsStoreLeaveFree) {
+TEST(Ahead, TakesWhatTilesAndTheLastStoreLeaveFree) {
   const Pair pair = Prefetching();
   EXPECT_EQ(pair.Price(WithTwoPorts(), 0).latency_cycles, (11 + 13) + (13 + 14) + 14);
   EXPECT_EQ(pair.Price(WithTwoPorts(), 1).latency_cycles, 13 + (13 + 14) + 14);
@@ -70,11 +75,45 @@ TEST(Ahead, HoldsUpTheSubgraphBeforeWhereItTakesLonger) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Prefetches prefetches{.own = {},
-                                    .carried = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::Prefetches prefetches = Carrying(40);
   const plan::Metrics metrics = cost::Simulate(pair.graph, WithTwoPorts(), tiling, {}, prefetches);
   EXPECT_EQ(metrics.latency_cycles, (11 + 13) + 13 + 40);
   EXPECT_EQ(metrics.bound_by, "dma");
+}
+
+// With 31 cycles to compute, the first tile leaves 18 free, the second one 31, the store 14.
+TEST(Ahead, TakesTheFreeTimeOfEveryTile) {
+  const Pair pair = Prefetching();
+  Profile profile = WithTwoPorts();
+  for (auto& each : profile.engines[0].throughputs) each.start_cycles = 25;
+  const graph::tiling::TiledSubgraph tiling =
+      graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  EXPECT_EQ(cost::Simulate(pair.graph, profile, tiling, {}, Carrying(63)).latency_cycles,
+            24 + 31 + 31 + 14);
+  EXPECT_EQ(cost::Simulate(pair.graph, profile, tiling, {}, Carrying(64)).latency_cycles,
+            24 + 31 + 31 + 14 + 1);
+  const cost::SubgraphTimeline timeline =
+      cost::TimelineOf(pair.graph, profile, tiling, {}, cost::kAllTiles, Carrying(64));
+  std::vector<std::pair<int64_t, int64_t>> drawn;
+  for (const cost::Activity& activity : timeline.activities) {
+    if (activity.kind == cost::ActivityKind::kPrefetch)
+      drawn.emplace_back(activity.begin, activity.end);
+  }
+  const std::vector<std::pair<int64_t, int64_t>> expected = {{37, 55}, {55, 86}, {86, 101}};
+  EXPECT_EQ(drawn, expected);
+}
+
+// A transfer is requested when the one before it has ended, or with two or three under way, the one
+// before that, or one more.
+TEST(Ahead, OverlapsLatenciesInAQueue) {
+  Profile profile = SmallMachine(DmaSteps::kDoubleBuffered);
+  profile.links[0].outstanding = 3;
+  const cost::ConstantsPart part{
+      .home = 0, .bytes = 100, .transfers = {{10, 4}, {10, 4}, {10, 4}, {10, 20}}};
+  EXPECT_EQ(cost::QueueCycles(profile, part, 1), 14 + 14 + 14 + 30);
+  EXPECT_EQ(cost::QueueCycles(profile, part, 2), 28 + 20);
+  EXPECT_EQ(cost::QueueCycles(profile, part, 9), 24 + 20);
+  EXPECT_EQ(cost::CarriedCycles(profile, part), 24 + 20);
 }
 
 TEST(Ahead, BytesCountForTheSubgraphThatUsesThem) {
@@ -92,8 +131,7 @@ TEST(Ahead, IsDrawnWhereItIsCounted) {
   const Pair pair = Prefetching();
   const graph::tiling::TiledSubgraph tiling =
       graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
-  const cost::Prefetches prefetches{.own = {},
-                                    .carried = {{.home = 0, .cycles = 40, .bytes = 100}}};
+  const cost::Prefetches prefetches = Carrying(40);
   const cost::SubgraphTimeline timeline =
       cost::TimelineOf(pair.graph, WithTwoPorts(), tiling, {}, cost::kAllTiles, prefetches);
   EXPECT_EQ(timeline.cycles, 24 + 13 + 40);
@@ -169,7 +207,7 @@ TEST(TwoHomes, PrefetchSideBySide) {
   const cost::Prefetches prefetches = cost::PrefetchesOf(two.graph, two.profile, subgraphs, 0);
   ASSERT_EQ(prefetches.carried.size(), 1U);
   EXPECT_EQ(prefetches.carried.front().home, 2);
-  EXPECT_EQ(prefetches.carried.front().cycles, 2);
+  EXPECT_EQ(cost::CarriedCycles(two.profile, prefetches.carried.front()), 2);
   EXPECT_EQ(prefetches.carried.front().bytes, 4);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/search/partition/driver/constant_forms.h"
+#include "tessera/search/partition/driver/subgraph_forms.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
+#include "tessera/graph/tiling/tiling.h"
 #include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/driver/plan_change.h"
 
@@ -28,8 +29,9 @@
 // 3. All large constants come in slices, and no more of them arrive ahead than their operator would
 //    wait for. That leaves room to later ones, for which the link has less time.
 //
-// The best schedule is then refined: the form of one subgraph after the other is changed. Cost: a
-// program and a schedule for each round.
+// The best schedule is then refined: the form of one subgraph after the other is changed. More
+// tiles of fewer rows leave more of the memory to constants, and let the operands of a tile arrive
+// while the one before it is computed. Cost: a program and a schedule for each round and each form.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -39,6 +41,8 @@ constexpr int kMostTakenBack = 6;        // rounds in which one schedule returns
 constexpr int kMostSliced = 3;           // rounds in which constants come in slices instead
 constexpr int kMostSlicedSingly = 16;    // of one subgraph in each
 constexpr int64_t kLargeConstants = 32;  // constants of a subgraph, as a part of the memory
+constexpr int64_t kLargeSubgraph = 4;    // its buffers, as a part of the memory
+constexpr int64_t kLongWait = 256;       // of engines, as a part of all time
 
 bool HasSlices(const plan::Subgraph& subgraph) {
   return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
@@ -47,7 +51,7 @@ bool HasSlices(const plan::Subgraph& subgraph) {
 }  // namespace
 
 // Whether the memory holds everything except constants that arrive ahead.
-bool ConstantForms::Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
+bool SubgraphForms::Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
   return std::all_of(free.begin(), free.end(), [&](const FreeBytes& each) {
     return each.throughout + context_.Room() >= room;
   });
@@ -55,7 +59,7 @@ bool ConstantForms::Fits(const std::vector<FreeBytes>& free, problem::Bytes room
 
 // Whether the subgraph may hold its constants: not if a constraint requires a policy or
 // addresses, which may be those of slices.
-bool ConstantForms::MayReside(const plan::Subgraph& subgraph) const {
+bool SubgraphForms::MayReside(const plan::Subgraph& subgraph) const {
   const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
   const plan::TileConfigConstraint* config = constraints_.ConfigOf(subgraph.interval);
   return std::find(policies.begin(), policies.end(), WeightPolicy::kResident) != policies.end() &&
@@ -63,7 +67,7 @@ bool ConstantForms::MayReside(const plan::Subgraph& subgraph) const {
 }
 
 // Whether the subgraph alone can hold its constants instead of slices.
-bool ConstantForms::FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
+bool SubgraphForms::FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
                                  problem::Bytes room) const {
   plan::Subgraph held = subgraph;
   PrefetchSchedule::SetWeights(held, WeightPolicy::kResident);
@@ -71,7 +75,7 @@ bool ConstantForms::FitsResident(const plan::Subgraph& subgraph, const std::vect
   return load && *load <= room;
 }
 
-base::Expected<std::vector<FreeBytes>> ConstantForms::FreeIn(
+base::Expected<std::vector<FreeBytes>> SubgraphForms::FreeIn(
     const std::vector<plan::Subgraph>& subgraphs, const std::vector<int>& kept,
     problem::Bytes room) const {
   const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
@@ -82,7 +86,7 @@ base::Expected<std::vector<FreeBytes>> ConstantForms::FreeIn(
 
 // Returns the subgraph in one tile with constants in slices, of which some may arrive ahead;
 // nullopt if that is not possible in `room` bytes, or if no constant has several slices.
-std::optional<plan::Subgraph> ConstantForms::InSlices(const plan::Subgraph& subgraph,
+std::optional<plan::Subgraph> SubgraphForms::InSlices(const plan::Subgraph& subgraph,
                                                       const std::vector<int>& kept,
                                                       problem::Bytes room) const {
   const std::vector<WeightPolicy>& policies = context_.profile.tiling.weights;
@@ -107,7 +111,7 @@ std::optional<plan::Subgraph> ConstantForms::InSlices(const plan::Subgraph& subg
 
 // Lets the constants of the first `most` of these subgraphs that can come in slices do so, except
 // of those that `sliced` lists, and adds them to it. Returns whether there are any.
-bool ConstantForms::Slice(const std::vector<size_t>& late, size_t most, const Regrouped& groups,
+bool SubgraphForms::Slice(const std::vector<size_t>& late, size_t most, const Regrouped& groups,
                           problem::Bytes room, std::set<size_t>& sliced,
                           std::vector<plan::Subgraph>& with) const {
   size_t changed = 0;
@@ -125,7 +129,7 @@ bool ConstantForms::Slice(const std::vector<size_t>& late, size_t most, const Re
 // Schedules the constants of `with`, and lets subgraphs return to their slices in `groups` if these
 // delay them less, until nothing changes. Sets `late` to the subgraphs whose constants are late in
 // the last schedule, or lacked room at some time. Replaces `best` if a schedule is better.
-std::optional<base::Diagnostic> ConstantForms::Improve(const Regrouped& groups, problem::Bytes room,
+std::optional<base::Diagnostic> SubgraphForms::Improve(const Regrouped& groups, problem::Bytes room,
                                                        PrefetchSchedule::Slices slices,
                                                        PrefetchSchedule& schedule,
                                                        std::vector<plan::Subgraph>& with,
@@ -147,7 +151,7 @@ std::optional<base::Diagnostic> ConstantForms::Improve(const Regrouped& groups, 
   return std::nullopt;
 }
 
-std::optional<base::Diagnostic> ConstantForms::TryInSlices(
+std::optional<base::Diagnostic> SubgraphForms::TryInSlices(
     const Regrouped& groups, problem::Bytes room, const Attempt& attempt,
     PrefetchSchedule& schedule, std::vector<plan::Subgraph> with, std::optional<Scheduled>& best) {
   std::set<size_t> sliced;
@@ -161,7 +165,7 @@ std::optional<base::Diagnostic> ConstantForms::TryInSlices(
   return std::nullopt;
 }
 
-base::Expected<std::optional<Scheduled>> ConstantForms::Find(const Regrouped& groups,
+base::Expected<std::optional<Scheduled>> SubgraphForms::Find(const Regrouped& groups,
                                                              problem::Bytes room, bool may_slice) {
   std::vector<plan::Subgraph> with = groups.subgraphs;
   std::vector<size_t> too_large;
@@ -197,9 +201,9 @@ base::Expected<std::optional<Scheduled>> ConstantForms::Find(const Regrouped& gr
 
 // Returns the subgraph with whole constants instead of slices, or slices instead of whole
 // constants; nullopt if that is not possible in `room` bytes.
-std::optional<plan::Subgraph> ConstantForms::InOtherForm(const plan::Subgraph& subgraph,
-                                                         const std::vector<int>& kept,
-                                                         problem::Bytes room) const {
+std::optional<plan::Subgraph> SubgraphForms::WithOtherConstants(const plan::Subgraph& subgraph,
+                                                                const std::vector<int>& kept,
+                                                                problem::Bytes room) const {
   if (!HasSlices(subgraph)) return InSlices(subgraph, kept, room);
   if (!MayReside(subgraph) || !FitsResident(subgraph, kept, room)) return std::nullopt;
   plan::Subgraph whole = subgraph;
@@ -207,23 +211,85 @@ std::optional<plan::Subgraph> ConstantForms::InOtherForm(const plan::Subgraph& s
   return whole;
 }
 
-std::optional<base::Diagnostic> ConstantForms::Refine(Scheduled& best) const {
+// Returns the subgraph with each tile cut into about so many along the rows; nullopt if that is not
+// possible.
+std::optional<plan::Subgraph> SubgraphForms::InMoreTiles(const plan::Subgraph& subgraph,
+                                                         const std::vector<int>& kept,
+                                                         int64_t parts,
+                                                         hw_profiles::HaloStorage halo) const {
+  const std::optional<size_t> rows = graph::tiling::AxisOf(
+      encoder::program::OutputShape(context_.graph, subgraph.interval), base::Axis::kRows);
+  const std::vector<hw_profiles::AxisGranularity>& axes = context_.profile.tiling.axes;
+  const auto axis = std::find_if(axes.begin(), axes.end(),
+                                 [](const auto& each) { return each.axis == base::Axis::kRows; });
+  if (!rows || axis == axes.end() ||
+      encoder::program::RunsOnHost(context_.graph, context_.profile, subgraph.interval))
+    return std::nullopt;
+  plan::Subgraph cut = subgraph;
+  cut.tile[*rows] = base::RoundUp(base::CeilDiv(cut.tile[*rows], parts), axis->granularity);
+  if (cut.tile[*rows] >= subgraph.tile[*rows]) return std::nullopt;
+  cut.halo = halo;
+  cut.largest_proven = false;
+  if (!LoadOf(context_, cut, kept)) return std::nullopt;
+  cut.tiles = encoder::program::CutTiles(context_.graph, cut.interval, cut.tile, cut.halo).tiles;
+  return cut;
+}
+
+// Returns other forms of a subgraph. It is cut into more tiles only if its engines wait long or it
+// leaves little of the memory. `free`: the bytes that it leaves to constants of others.
+std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled, size_t number,
+                                                      problem::Bytes free) const {
+  const plan::Subgraph& subgraph = scheduled.subgraphs[number];
+  std::vector<plan::Subgraph> forms;
+  if (number > 0) {
+    if (auto other = WithOtherConstants(subgraph, scheduled.kept, scheduled.room))
+      forms.push_back(*std::move(other));
+  }
+  int64_t cycles = 0;
+  for (const plan::Subgraph& each : scheduled.subgraphs)
+    base::Accumulate(cycles, each.metrics.latency_cycles);
+  const bool waits = subgraph.metrics.exposed_cycles > cycles / kLongWait;
+  const bool is_large = scheduled.room - free > scheduled.room / kLargeSubgraph;
+  if (!constraints_.IsEmpty() || subgraph.second_stage > 0 || HasSlices(subgraph) ||
+      (!waits && !is_large))
+    return forms;
+  std::vector<hw_profiles::HaloStorage> halos = {subgraph.halo};
+  if (subgraph.tiles == 1 && subgraph.interval.first < subgraph.interval.last)
+    halos = context_.profile.tiling.halo;
+  for (const hw_profiles::HaloStorage halo : halos) {
+    for (const int64_t parts : {2, 4, 8}) {
+      if (auto cut = InMoreTiles(subgraph, scheduled.kept, parts, halo))
+        forms.push_back(*std::move(cut));
+    }
+  }
+  return forms;
+}
+
+std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) const {
   PrefetchSchedule schedule(context_, best.kept);
-  for (size_t number = 1; number < best.subgraphs.size(); ++number) {
-    if (context_.stop.Requested()) break;
-    std::optional<plan::Subgraph> other = InOtherForm(best.subgraphs[number], best.kept, best.room);
-    if (!other) continue;
-    std::vector<plan::Subgraph> with = best.subgraphs;
-    with[number] = *std::move(other);
-    for (plan::Subgraph& subgraph : with) subgraph.prefetch.clear();
-    const base::Expected<std::vector<FreeBytes>> free = FreeIn(with, best.kept, best.room);
-    if (!free) return free.error();
-    PrefetchSchedule::Proposal found = schedule.Propose(std::move(with), *free, best.slices);
-    const double score = ScoreWithoutPeaks(context_, found.totals);
-    if (!Fits(*free, best.room) || score >= best.score) continue;
-    best.subgraphs = std::move(found.subgraphs);
-    best.score = score;
-    best.without_room = found.without_room;
+  const auto without_prefetches = [&best] {
+    std::vector<plan::Subgraph> subgraphs = best.subgraphs;
+    for (plan::Subgraph& subgraph : subgraphs) subgraph.prefetch.clear();
+    return subgraphs;
+  };
+  const base::Expected<std::vector<FreeBytes>> before =
+      FreeIn(without_prefetches(), best.kept, best.room);
+  if (!before) return before.error();
+  for (size_t number = 0; number < best.subgraphs.size(); ++number) {
+    for (plan::Subgraph& other : OtherForms(best, number, (*before)[number].throughout)) {
+      if (context_.stop.Requested()) return std::nullopt;
+      std::vector<plan::Subgraph> with = without_prefetches();
+      with[number] = std::move(other);
+      with[number].prefetch.clear();
+      const base::Expected<std::vector<FreeBytes>> free = FreeIn(with, best.kept, best.room);
+      if (!free) return free.error();
+      PrefetchSchedule::Proposal found = schedule.Propose(std::move(with), *free, best.slices);
+      const double score = ScoreWithoutPeaks(context_, found.totals);
+      if (!Fits(*free, best.room) || score >= best.score) continue;
+      best.subgraphs = std::move(found.subgraphs);
+      best.score = score;
+      best.without_room = found.without_room;
+    }
   }
   return std::nullopt;
 }

@@ -26,13 +26,14 @@ struct Scheduled {
   PrefetchSchedule::Slices slices = PrefetchSchedule::Slices::kAll;
 };
 
-// Decides for each subgraph whether its constants come as a whole or in slices, so that they can be
-// scheduled. See constant_forms.cc. Returned diagnostics are errors of the program.
-class ConstantForms {
+// Decides for each subgraph whether its constants come as a whole or in slices, and whether it
+// takes more tiles, so that constants can be scheduled. See subgraph_forms.cc. Returned diagnostics
+// are errors of the program.
+class SubgraphForms {
  public:
   // `context` and `constraints` must outlive the object. Schedules with at least this score,
   // without peaks, are of no use.
-  ConstantForms(const choices::SearchContext& context,
+  SubgraphForms(const choices::SearchContext& context,
                 const constraints::PlanConstraints& constraints, double score)
       : context_(context), constraints_(constraints), score_(score) {}
 
@@ -41,8 +42,7 @@ class ConstantForms {
   base::Expected<std::optional<Scheduled>> Find(const Regrouped& groups, problem::Bytes room,
                                                 bool may_slice);
 
-  // Gives the constants of one subgraph after the other another form, and keeps what lowers the
-  // score.
+  // Gives one subgraph after the other another form, and keeps what lowers the score.
   std::optional<base::Diagnostic> Refine(Scheduled& best) const;
 
   // Returns Scheduled::without_room of the first schedule; 0 if there was none.
@@ -66,9 +66,14 @@ class ConstantForms {
                                                 problem::Bytes room) const;
   std::optional<plan::Subgraph> InSlices(const plan::Subgraph& subgraph,
                                          const std::vector<int>& kept, problem::Bytes room) const;
-  std::optional<plan::Subgraph> InOtherForm(const plan::Subgraph& subgraph,
-                                            const std::vector<int>& kept,
-                                            problem::Bytes room) const;
+  std::optional<plan::Subgraph> WithOtherConstants(const plan::Subgraph& subgraph,
+                                                   const std::vector<int>& kept,
+                                                   problem::Bytes room) const;
+  std::optional<plan::Subgraph> InMoreTiles(const plan::Subgraph& subgraph,
+                                            const std::vector<int>& kept, int64_t parts,
+                                            hw_profiles::HaloStorage halo) const;
+  std::vector<plan::Subgraph> OtherForms(const Scheduled& scheduled, size_t number,
+                                         problem::Bytes free) const;
   bool Slice(const std::vector<size_t>& late, size_t most, const Regrouped& groups,
              problem::Bytes room, std::set<size_t>& sliced,
              std::vector<plan::Subgraph>& with) const;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <set>
+
+#include "tessera/plan/verify/cost_terms.h"
+#include "tessera/plan/verify/costs.h"
+#include "tessera/plan/verify/residency.h"
+
+// Constants that arrive before the operators run: all at the begin of their subgraph, or in parts
+// while earlier subgraphs run. An earlier subgraph moves them whenever the port has nothing else to
+// do, so it is over when the port has moved everything, or later:
+//
+//     port    | loads, slices, stores  | constants of later subgraphs |
+//     engines | wait | slot 0 | .. | slot N-1 | wait |
+//
+// docs/program.md, 8 and 14.6.7. Cost: tiles times operators.
+namespace tessera::plan::verify {
+
+// The constants that are loaded once and the slices that arrive before the operators run: all, or
+// those that arrive that many subgraphs ahead. The constants come in the order of their first use,
+// then the slices.
+std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
+                                                     std::optional<int> ahead) const {
+  std::vector<Moved> moved(plan_.profile.memories.size());
+  const std::vector<graph::Operator>& operators = plan_.network.operators;
+  std::set<int> seen;
+  for (int i = subgraph.interval.first; i <= subgraph.interval.last; ++i) {
+    for (const int constant : operators[static_cast<size_t>(i)].weights) {
+      const Held held = ResidencyOf(plan_, users_, subgraph, constant);
+      if (held.residency != Residency::kResident || !seen.insert(constant).second) continue;
+      int64_t bytes = ConstantBytes(plan_, users_, constant, subgraph.interval);
+      if (ahead) bytes = ShareOfBytes(plan_.network, subgraph, constant, *ahead, bytes);
+      AddTransfer(held.home, bytes, false, moved[static_cast<size_t>(held.home)]);
+    }
+  }
+  for (int i = subgraph.interval.first; i <= subgraph.interval.last && TakesSlicesAhead(subgraph);
+       ++i) {
+    const graph::Operator& op = operators[static_cast<size_t>(i)];
+    for (auto at = op.weights.begin(); at != op.weights.end(); ++at) {
+      const Held held = ResidencyOf(plan_, users_, subgraph, *at);
+      if (held.residency == Residency::kStreamed && std::count(op.weights.begin(), at, *at) == 0)
+        AddSlicesAhead(subgraph, op, *at, ahead, moved[static_cast<size_t>(held.home)]);
+    }
+  }
+  return moved;
+}
+
+// `follows`: another slice of the same operand, which a pipelined link does not let wait.
+void CostCount::AddTransfer(int home, int64_t bytes, bool follows, Moved& moved) const {
+  if (bytes <= 0) return;
+  const int64_t latency =
+      plan_.profile.memories[static_cast<size_t>(home)].port.read_latency_cycles;
+  const int64_t alone = TransferCycles(plan_.profile, home, Direction::kFromHome, {bytes, {}});
+  const int64_t hidden = follows ? HiddenLatency(plan_.profile, home) : 0;
+  moved.bytes = Plus(moved.bytes, bytes);
+  moved.transfers.push_back({latency - hidden, alone - latency});
+}
+
+// The slices of one constant for one operator. The shares that arrive together are one stream.
+void CostCount::AddSlicesAhead(const Subgraph& subgraph, const graph::Operator& op, int constant,
+                               std::optional<int> ahead, Moved& moved) const {
+  const int home = MemoryOf(plan_, constant, base::TensorRole::kConstant);
+  const std::set<int> groups(subgraph.prefetch.begin(), subgraph.prefetch.end());
+  const int64_t slices = std::min(SlicesAhead(subgraph), SlicingOf(plan_, op, constant).slices);
+  for (const int group : groups) {
+    if (ahead && *ahead != group) continue;
+    bool follows = false;
+    for (int64_t slice = 0; slice < slices; ++slice) {
+      const Range held = FirstAxisOfSlice(plan_, op, constant, slice);
+      const int64_t extent = held.end - held.begin;
+      const Range share = ShareOfSlice(subgraph, slice, extent, group);
+      const int64_t all = BytesOfSlice(plan_, op, constant, slice);
+      const int64_t bytes = Portion(all, share.end, extent) - Portion(all, share.begin, extent);
+      AddTransfer(home, bytes, follows, moved);
+      follows = follows || bytes > 0;
+    }
+  }
+}
+
+// The cycles from the begin of the subgraph to the arrival of the last constants that it carries
+// for later ones, which give way to all other transfers of their port.
+int64_t CostCount::CyclesToCarry() const {
+  int64_t longest = 0;
+  for (size_t i = 0; i < carried_.size(); ++i) {
+    if (carried_[i].bytes == 0) continue;
+    int64_t in = carried_[i].cycles;
+    int64_t out = 0;
+    int64_t before = 0;  // of the memory for which the first tile waits longest
+    for (size_t at = 0; at < order_.size(); ++at) {
+      const Neighbours tiles = NeighboursOf(at);
+      const TileCost& here = CostAt(tiles[1]);
+      in = Plus(in, here.memories[i].read);
+      for (size_t step = 0; step < here.steps.size(); ++step)
+        in = Plus(in, SlicesDuring(tiles, step, i));
+      if (tiles[2] >= 0) in = Plus(in, CostAt(tiles[2]).memories[i].load);
+      out = Plus(out, Plus(here.memories[i].written, here.memories[i].store));
+      for (size_t from = 0; from < here.memories.size() && tiles[0] < 0; ++from) {
+        const int64_t slices = here.steps.front().slices[from].first;
+        before = std::max(before, Plus(Plus(here.memories[from].load, slices), rest_[from].cycles));
+      }
+    }
+    longest = std::max(longest, Plus(before, PortCyclesOf(i, in, out)));
+  }
+  return longest;
+}
+
+}  // namespace tessera::plan::verify
