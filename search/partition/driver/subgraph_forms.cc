@@ -282,7 +282,7 @@ std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) const {
       with[number] = std::move(other);
       with[number].prefetch.clear();
       const base::Expected<std::vector<FreeBytes>> free = FreeIn(with, best.kept, best.room);
-      if (!free) return free.error();
+      if (!free) continue;  // a form that is possible alone, but not here
       PrefetchSchedule::Proposal found = schedule.Propose(std::move(with), *free, best.slices);
       const double score = ScoreWithoutPeaks(context_, found.totals);
       if (!Fits(*free, best.room) || score >= best.score) continue;
