@@ -41,8 +41,8 @@ namespace {
 using Outcome = ChangeOutcome;
 
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
-constexpr size_t kMostRefined = 6;          // schedules
-constexpr size_t kMostPlaced = 8;           // schedules
+constexpr size_t kSchedulesRefined = 6;
+constexpr size_t kMostPlaced = 8;  // schedules
 
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
@@ -107,7 +107,7 @@ class Prefetcher {
     const auto is_better = [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; };
     std::stable_sort(schedules.begin(), schedules.end(), is_better);
     std::vector<Scheduled> refined;
-    for (size_t i = 0; i < std::min(schedules.size(), kMostRefined); ++i) {
+    for (size_t i = 0; i < std::min(schedules.size(), kSchedulesRefined); ++i) {
       Scheduled other = schedules[i];
       if (auto fault = forms_.Refine(other)) return base::Unexpected(*std::move(fault));
       if (is_better(other, schedules[i])) refined.push_back(std::move(other));

@@ -31,18 +31,20 @@
 //
 // The best schedule is then refined: the form of one subgraph after the other is changed. More
 // tiles of fewer rows leave more of the memory to constants, and let the operands of a tile arrive
-// while the one before it is computed. Cost: a program and a schedule for each round and each form.
+// while the one before it is computed. Cost: a program
+// and a schedule for each round and each form; a limit on their operators ends the refinement.
 namespace tessera::search::partition::driver {
 namespace {
 
 using hw_profiles::WeightPolicy;
 
-constexpr int kMostTakenBack = 6;        // rounds in which one schedule returns to slices
-constexpr int kMostSliced = 3;           // rounds in which constants come in slices instead
-constexpr int kMostSlicedSingly = 16;    // of one subgraph in each
-constexpr int64_t kLargeConstants = 32;  // constants of a subgraph, as a part of the memory
-constexpr int64_t kLargeSubgraph = 4;    // its buffers, as a part of the memory
-constexpr int64_t kLongWait = 256;       // of engines, as a part of all time
+constexpr int kMostTakenBack = 6;         // rounds in which one schedule returns to slices
+constexpr int kMostSliced = 3;            // rounds in which constants come in slices instead
+constexpr int kMostSlicedSingly = 16;     // of one subgraph in each
+constexpr int64_t kLargeConstants = 32;   // constants of a subgraph, as a part of the memory
+constexpr int64_t kLargeSubgraph = 4;     // its buffers, as a part of the memory
+constexpr int64_t kLongWait = 256;        // of engines, as a part of all time
+constexpr size_t kMostRefined = 1 << 17;  // operators, of all programs of refined schedules
 
 bool HasSlices(const plan::Subgraph& subgraph) {
   return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
@@ -265,7 +267,8 @@ std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled
   return forms;
 }
 
-std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) const {
+std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) {
+  if (context_.stop.Requested()) return std::nullopt;
   PrefetchSchedule schedule(context_, best.kept);
   const auto without_prefetches = [&best] {
     std::vector<plan::Subgraph> subgraphs = best.subgraphs;
@@ -276,8 +279,10 @@ std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) const {
       FreeIn(without_prefetches(), best.kept, best.room);
   if (!before) return before.error();
   for (size_t number = 0; number < best.subgraphs.size(); ++number) {
+    if (context_.stop.Requested()) return std::nullopt;
     for (plan::Subgraph& other : OtherForms(best, number, (*before)[number].throughout)) {
-      if (context_.stop.Requested()) return std::nullopt;
+      refined_ += context_.graph.operators.size();
+      if (context_.stop.Requested() || refined_ > kMostRefined) return std::nullopt;
       std::vector<plan::Subgraph> with = without_prefetches();
       with[number] = std::move(other);
       with[number].prefetch.clear();

@@ -42,8 +42,9 @@ class SubgraphForms {
   base::Expected<std::optional<Scheduled>> Find(const Regrouped& groups, problem::Bytes room,
                                                 bool may_slice);
 
-  // Gives one subgraph after the other another form, and keeps what lowers the score.
-  std::optional<base::Diagnostic> Refine(Scheduled& best) const;
+  // Gives one subgraph after the other another form, and keeps what lowers the score. The work of
+  // all calls together is limited.
+  std::optional<base::Diagnostic> Refine(Scheduled& best);
 
   // Returns Scheduled::without_room of the first schedule; 0 if there was none.
   int FirstWithoutRoom() const { return first_without_room_.value_or(0); }
@@ -92,6 +93,7 @@ class SubgraphForms {
   const constraints::PlanConstraints& constraints_;
   const double score_;
   std::optional<int> first_without_room_;
+  size_t refined_ = 0;  // operators, of all programs of refined schedules
 };
 
 }  // namespace tessera::search::partition::driver

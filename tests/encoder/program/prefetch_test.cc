@@ -52,6 +52,15 @@ TEST(Prefetch, ArrivesInEveryPass) {
             "s1/w2: 12 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 5 pe r, 6 pe r");
 }
 
+// The same with five tiles, of which the last is in the first pass.
+TEST(Prefetch, StaysInThePassAfterTheLastTile) {
+  const graph::Graph graph = TwoConvs(10).graph;
+  const auto program = program::BuildProgram(graph, TwoLevels(DmaSteps::kDoubleBuffered), Apart(2));
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(Describe(program->problem, "s1/w2"),
+            "s1/w2: 12 bytes, [1,7), 1 dma w, 2 dma w, 3 dma w, 5 pe r, 6 pe r");
+}
+
 // Of the three output channels of w2 one arrives ahead, and two in the prologue.
 TEST(Prefetch, ArrivesInParts) {
   std::vector<program::SubgraphChoice> choices = Apart(8);
