@@ -187,19 +187,32 @@ ConstantsPart CostAhead(const Profile& profile, const Stream& stream, std::span<
   return part;
 }
 
+MovedConstants MovedConstantsOf(const graph::Graph& graph, const Profile& profile,
+                                graph::Interval interval, hw_profiles::WeightPolicy weights) {
+  if (TransferOfConstants(profile, weights) != TransferKind::kMoved) return {};
+  MovedConstants moved{.once = ConstantsLoadedOnce(graph, profile, interval, weights),
+                       .slices = {}};
+  if (weights == hw_profiles::WeightPolicy::kStreamed)
+    moved.slices = StreamsOf(graph, profile, interval);
+  return moved;
+}
+
 Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
                         std::span<const plan::Subgraph> subgraphs, size_t number) {
   Prefetches prefetches{.own = subgraphs[number].prefetch};
-  for (size_t later = number + 1; later < subgraphs.size(); ++later)
-    prefetches.Carry(graph, profile, subgraphs[later], static_cast<int>(later - number));
+  for (size_t i = number + 1; i < subgraphs.size(); ++i) {
+    const plan::Subgraph& later = subgraphs[i];
+    const auto ahead = static_cast<int>(i - number);
+    if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) != later.prefetch.end())
+      prefetches.Carry(graph, profile,
+                       MovedConstantsOf(graph, profile, later.interval, later.weights), later,
+                       ahead);
+  }
   return prefetches;
 }
 
 void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
-                       const plan::Subgraph& later, int ahead) {
-  if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) == later.prefetch.end())
-    return;
-  if (TransferOfConstants(profile, later.weights) != TransferKind::kMoved) return;
+                       const MovedConstants& constants, const plan::Subgraph& later, int ahead) {
   const auto add = [this](const Part& more) {
     auto part = std::find_if(carried.begin(), carried.end(),
                              [&](const Part& each) { return each.home == more.home; });
@@ -207,8 +220,7 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
     base::Accumulate(part->bytes, more.bytes);
     part->transfers.insert(part->transfers.end(), more.transfers.begin(), more.transfers.end());
   };
-  for (const LoadedOnce& constant :
-       ConstantsLoadedOnce(graph, profile, later.interval, later.weights)) {
+  for (const LoadedOnce& constant : constants.once) {
     const int64_t bytes =
         encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
                                     later.prefetch, ahead)
@@ -218,7 +230,7 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
     add(part);
   }
   if (!encoder::program::PrefetchesSlices(later.weights, later.tiles, later.prefetch)) return;
-  for (const Stream& stream : StreamsOf(graph, profile, later.interval))
+  for (const Stream& stream : constants.slices)
     add(CostAhead(profile, stream, later.prefetch, ahead));
 }
 

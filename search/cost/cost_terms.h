@@ -214,13 +214,22 @@ ConstantsPart CostOfSlices(const hw_profiles::Profile& profile, const Stream& st
 ConstantsPart CostAhead(const hw_profiles::Profile& profile, const Stream& stream,
                         std::span<const int> prefetch, int ahead);
 
+// The constants of an interval that links move under a weight policy.
+struct MovedConstants {
+  std::vector<LoadedOnce> once;
+  std::vector<Stream> slices;  // with kStreamed
+};
+MovedConstants MovedConstantsOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                                graph::Interval interval, hw_profiles::WeightPolicy weights);
+
 // Constants that are prefetched while an earlier subgraph runs (docs/program.md, "Ahead").
 struct Prefetches {
   using Part = ConstantsPart;
 
-  // Adds the constants of a later subgraph that arrive `ahead` subgraphs before it.
+  // Adds the constants of a later subgraph that arrive `ahead` subgraphs before it. `constants` are
+  // those of its interval and weights.
   void Carry(const graph::Graph& graph, const hw_profiles::Profile& profile,
-             const plan::Subgraph& later, int ahead);
+             const MovedConstants& constants, const plan::Subgraph& later, int ahead);
 
   // When this subgraph's constants arrive (plan::Subgraph::prefetch). It still pays for their
   // bytes.

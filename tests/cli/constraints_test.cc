@@ -147,7 +147,7 @@ TEST_F(ConstraintsTest, AnOlderPlanDecidesBetweenEquals) {
 }
 
 TEST_F(ConstraintsTest, AnOlderPlanOfAnotherNetworkSaysSo) {
-  ASSERT_EQ(Plan({"--output", "old.json"}).exit_code, 0);
+  ASSERT_EQ(Plan({"--transfers", "per-subgraph", "--output", "old.json"}).exit_code, 0);
   const Outcome outcome =
       Run({"plan", "-", "--hw", Shipped("hw_profiles/mcu_320k.yaml"), "--previous", "old.json"},
           "schema: 1\nname: n\ninputs: [{id: x, shape: [1, 4, 8, 8]}]\n"

@@ -19,7 +19,8 @@ using testing::StartsWith;
 class EvalTest : public CommandLineTest {
  protected:
   EvalTest() {
-    const Outcome outcome = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
+    const Outcome outcome =
+        PlanPatentChain("edge_npu_1mib", {"--transfers", "per-subgraph", "--output", "plan.json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     plan_ = ReadJson("plan.json");
   }

@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Of, DrawnPlanTest,
 class ExecuteTest : public CommandLineTest {
  protected:
   ExecuteTest() {
-    const Outcome outcome = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
+    const Outcome outcome =
+        PlanPatentChain("edge_npu_1mib", {"--transfers", "per-subgraph", "--output", "plan.json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
 };

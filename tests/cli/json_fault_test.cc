@@ -73,7 +73,8 @@ TEST_P(AllocationFaultTest, IsReportedInFull) {
 }
 
 TEST_P(PlanFaultTest, IsReportedInFull) {
-  const Outcome made = PlanPatentChain("edge_npu_1mib", {"--output", "plan.json"});
+  const Outcome made =
+      PlanPatentChain("edge_npu_1mib", {"--transfers", "per-subgraph", "--output", "plan.json"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   Write("plan.json", Replace(Read("plan.json"), GetParam().from, GetParam().to));
   ExpectComplaint(Run({"show", "plan.json", "--output", "map.svg"}));

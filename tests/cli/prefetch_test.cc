@@ -16,9 +16,10 @@ using testing::Not;
 
 class PrefetchTest : public CommandLineTest {
  protected:
-  Outcome Plan(const Arguments& more, const std::string& network = "mobilenet_v2_035") {
+  Outcome Plan(const Arguments& more, const std::string& network = "mobilenet_v2_035",
+               const std::string& profile = "tpu_like") {
     Arguments arguments = {"plan", Shipped("examples/networks/" + network + ".yaml"), "--hw",
-                           Shipped("hw_profiles/tpu_like.yaml")};
+                           Shipped("hw_profiles/" + profile + ".yaml")};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
   }
@@ -29,9 +30,11 @@ class PrefetchTest : public CommandLineTest {
 };
 
 TEST_F(PrefetchTest, GainsAndSaysSo) {
-  ASSERT_EQ(
-      Plan({"--transfers", "per-subgraph", "--output", "plain.json"}, "mobilenet_v2").exit_code, 0);
-  const Outcome outcome = Plan({"--lowering", "--output", "ahead.json"}, "mobilenet_v2");
+  const auto plan = [this](const Arguments& more) {
+    return Plan(more, "mobilenet_v2", "edge_npu_1mib");
+  };
+  ASSERT_EQ(plan({"--transfers", "per-subgraph", "--output", "plain.json"}).exit_code, 0);
+  const Outcome outcome = plan({"--lowering", "--output", "ahead.json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(CyclesIn(ReadJson("ahead.json")), CyclesIn(ReadJson("plain.json")));
   EXPECT_THAT(outcome.out, HasSubstr("resident, prefetched"));

@@ -61,12 +61,14 @@ class RequestTest : public SpecTest {
            "options: {budget: 20000}\n";
   }
 
+  // A plan that moves constants as the explorer's plans do.
   PlanAnswer PlanOn(const Json& profile, const std::string& metric,
                     const std::vector<MetricValue>& limits = {}) const {
     const auto network = Network::Load(Shipped("examples/networks/patent_chain.yaml"));
     PlanOptions options;
     options.minimize = {{metric, 1}};
     options.limits = limits;
+    options.transfers = Transfers::kPerSubgraph;
     options.budget = 20'000;
     return *MakePlan(*network, *Profile::Parse(profile.dump()), options);
   }

@@ -107,7 +107,7 @@ base::Expected<ChangeOutcome> TryChange(const choices::SearchContext& context,
   const std::vector<SubgraphChoice> choices = cost::ChoicesOf(change.subgraphs, change.kept);
   base::Expected<encoder::program::Program> program =
       encoder::program::BuildProgram(context.graph, context.profile, choices);
-  if (!program) return base::Unexpected(program.error());
+  if (!program) return ChangeOutcome::kNoRoom;
   if (context.previous != nullptr) context.previous->AddHints(choices, *program);
   std::optional<std::vector<plan::Home>> homes = HomesOf(context, choices, plan);
   if (!homes) return ChangeOutcome::kNoRoom;

@@ -24,7 +24,8 @@ enum class ChangeOutcome : uint8_t { kTaken, kNoGain, kNoRoom, kStopped };
 
 // Places the changed plan as one joint Problem, with the homes and, as hints, the addresses of
 // `plan`. If there is a placement, the score is lower and all limits are kept, `plan` takes the
-// change over. `constraints` are those of the plan. An error is an error of the program.
+// change over. A change that its program refuses, because a home overflows, has no room.
+// `constraints` are those of the plan. Errors are those of the engines.
 base::Expected<ChangeOutcome> TryChange(const choices::SearchContext& context,
                                         const constraints::PlanConstraints& constraints,
                                         PlanChange change, plan::Plan& plan);

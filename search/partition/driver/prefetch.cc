@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,22 +26,24 @@
 //
 // The gain depends on the other subgraphs, so it is not a property of an interval, and the search
 // over partitions does not consider it. Prefetching is tried on the partition that was found, and
-// on others that run the same tiles in longer or shorter subgraphs (regrouping.cc). For each of
-// them it is decided which constants come as a whole and which in slices (subgraph_forms.cc), and
-// they are scheduled (prefetch_schedule.cc), for all of the memory and for parts of it, since a
-// full memory has no room for gaps.
+// on others that run the same tiles in longer or shorter subgraphs (regrouping.cc), for all of the
+// memory and for parts of it, since a full memory has no room for gaps. Each of them is scheduled
+// with whole constants (prefetch_schedule.cc); the best few are scheduled with slices too, and the
+// best of these schedules are refined (subgraph_forms.cc).
 //
 // The schedules are placed as one Problem each, the best first, with the addresses of the plan as
 // hints, until one has a placement. Soundness: a plan is accepted only if its joint Problem has a
 // placement and its score falls. It need not be optimal: other tiles may gain more by prefetching.
-// Cost: the schedules, and a few joint Problems. MobileNetV2 on edge_npu_1mib: schedules of 56
-// partitions and rooms take 0.6 s, and there is one Problem.
+// Cost: the schedules, and a few joint Problems. MobileNetV2 on edge_npu_1mib: 56 schedules of
+// partitions and rooms, those with slices, and the refinement take 0.3 s of 1.6 s, with one
+// Problem.
 namespace tessera::search::partition::driver {
 namespace {
 
 using Outcome = ChangeOutcome;
 
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
+constexpr size_t kSettingsInSlices = 8;     // partitions with a room
 constexpr size_t kSchedulesRefined = 6;
 constexpr size_t kMostPlaced = 8;  // schedules
 
@@ -49,22 +52,38 @@ constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3
 constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
 constexpr double kLeastShareForSlices = 0.94;  // slices leave small gaps
 
+constexpr double kNoSchedule = std::numeric_limits<double>::infinity();
+
+struct IsBetter {
+  template <typename Scored>
+  bool operator()(const Scored& a, const Scored& b) const {
+    return a.score < b.score;
+  }
+};
+
+Sequences::Limits LimitsOf(const answer::PartitionOptions& options) {
+  Sequences::Limits limits;
+  if (options.max_operators) limits.most_operators = *options.max_operators;
+  limits.may_keep = options.keeping == paths::Keeping::kWherePossible;
+  return limits;
+}
+
 class Prefetcher {
  public:
   Prefetcher(const choices::SearchContext& context, const constraints::PlanConstraints& constraints,
              const answer::PartitionOptions& options, plan::Plan plan)
       : context_(context),
         constraints_(constraints),
-        options_(options),
         plan_(std::move(plan)),
-        forms_(context, constraints, ScoreWithoutPeaks(context, plan_.totals)) {}
+        table_(context),
+        limits_(LimitsOf(options)),
+        forms_(table_, constraints, limits_) {}
 
   base::Expected<plan::Plan> Run() {
     Outcome outcome = Outcome::kNoGain;
     const double before = plan_.score;
-    const base::Expected<std::vector<Scheduled>> schedules = FindSchedules();
-    if (!schedules) return base::Unexpected(schedules.error());
-    for (const Scheduled& scheduled : *schedules) {
+    const std::vector<Scheduled> schedules = FindSchedules();
+    for (const Scheduled& scheduled : schedules) {
       const base::Expected<Outcome> tried =
           TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
       if (!tried) return base::Unexpected(tried.error());
@@ -72,48 +91,74 @@ class Prefetcher {
       if (outcome == Outcome::kTaken) without_room_ = scheduled.without_room;
       if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
     }
-    if (schedules->empty() && context_.stop.Requested()) outcome = Outcome::kStopped;
+    if (schedules.empty() && context_.stop.Requested()) outcome = Outcome::kStopped;
     FindStatus();
     Note(outcome, before);
     return std::move(plan_);
   }
 
  private:
-  // Returns the best schedules of the given and of the regrouped subgraphs, the best first.
-  base::Expected<std::vector<Scheduled>> FindSchedules() {
+  // A partition and the part of the memory that its schedule may use.
+  struct Setting {
+    const Regrouped* partition = nullptr;
+    double share = 1;
+    double score = 0;  // of the schedule with whole constants
+  };
+
+  std::vector<Regrouped> FindPartitions() {
     std::vector<Regrouped> partitions = {{plan_.subgraphs, plan_.kept}};
-    if (constraints_.IsEmpty()) {
-      Regrouping regrouping;
-      if (options_.max_operators) regrouping.most_operators = *options_.max_operators;
-      regrouping.may_keep = options_.keeping == paths::Keeping::kWherePossible;
-      partitions.push_back(Regroup(context_, partitions.front(), regrouping));
-      for (const double growth : kGrowths) {
-        regrouping.growth = PartOfRoom(growth);
-        partitions.push_back(Regroup(context_, partitions.front(), regrouping));
-      }
+    if (!constraints_.IsEmpty()) return partitions;
+    Regrouping regrouping{.growth = std::nullopt, .limits = limits_};
+    partitions.push_back(Regroup(table_, partitions.front(), regrouping));
+    for (const double growth : kGrowths) {
+      regrouping.growth = PartOfRoom(growth);
+      partitions.push_back(Regroup(table_, partitions.front(), regrouping));
     }
-    std::vector<Scheduled> schedules;
+    return partitions;
+  }
+
+  // Schedules the partitions with whole constants. Returns the settings, the best first.
+  std::vector<Setting> ScheduleWhole(const std::vector<Regrouped>& partitions,
+                                     std::vector<Scheduled>& schedules) {
+    std::vector<Setting> settings;
     size_t work = 0;
     for (const double share : kSharesOfRoom) {
       for (const Regrouped& partition : partitions) {
         work += context_.graph.operators.size();
         if (context_.stop.Requested() || (work > kMostScheduled && !schedules.empty())) break;
-        base::Expected<std::optional<Scheduled>> found =
-            forms_.Find(partition, PartOfRoom(share), /*may_slice=*/share >= kLeastShareForSlices);
-        if (!found) return base::Unexpected(found.error());
-        if (*found) schedules.push_back(**std::move(found));
+        std::optional<Scheduled> found = forms_.FindWhole(partition, PartOfRoom(share));
+        settings.push_back({&partition, share, found ? found->score : kNoSchedule});
+        if (found) schedules.push_back(*std::move(found));
       }
     }
-    const auto is_better = [](const Scheduled& a, const Scheduled& b) { return a.score < b.score; };
-    std::stable_sort(schedules.begin(), schedules.end(), is_better);
+    std::stable_sort(settings.begin(), settings.end(), IsBetter());
+    return settings;
+  }
+
+  // Returns the best schedules of the given and of the regrouped subgraphs, the best first.
+  std::vector<Scheduled> FindSchedules() {
+    const std::vector<Regrouped> partitions = FindPartitions();
+    std::vector<Scheduled> schedules;
+    size_t sliced = 0;
+    for (const Setting& setting : ScheduleWhole(partitions, schedules)) {
+      if (setting.share < kLeastShareForSlices || sliced == kSettingsInSlices) continue;
+      if (context_.stop.Requested()) break;
+      ++sliced;
+      std::optional<Scheduled> found =
+          forms_.FindInSlices(*setting.partition, PartOfRoom(setting.share));
+      if (found && found->score < setting.score) schedules.push_back(*std::move(found));
+    }
+    std::stable_sort(schedules.begin(), schedules.end(), IsBetter());
     std::vector<Scheduled> refined;
     for (size_t i = 0; i < std::min(schedules.size(), kSchedulesRefined); ++i) {
       Scheduled other = schedules[i];
-      if (auto fault = forms_.Refine(other)) return base::Unexpected(*std::move(fault));
-      if (is_better(other, schedules[i])) refined.push_back(std::move(other));
+      forms_.Refine(other);
+      if (IsBetter()(other, schedules[i])) refined.push_back(std::move(other));
     }
     schedules.insert(schedules.end(), refined.begin(), refined.end());
-    std::stable_sort(schedules.begin(), schedules.end(), is_better);
+    const double score = ScoreWithoutPeaks(context_, plan_.totals);
+    std::erase_if(schedules, [score](const Scheduled& each) { return each.score >= score; });
+    std::stable_sort(schedules.begin(), schedules.end(), IsBetter());
     if (schedules.size() > kMostPlaced) schedules.resize(kMostPlaced);
     return schedules;
   }
@@ -163,8 +208,9 @@ class Prefetcher {
 
   const choices::SearchContext& context_;
   const constraints::PlanConstraints& constraints_;
-  const answer::PartitionOptions& options_;
   plan::Plan plan_;
+  SubgraphTable table_;
+  const Sequences::Limits limits_;
   SubgraphForms forms_;
   std::optional<int> without_room_;  // of the accepted schedule
 };

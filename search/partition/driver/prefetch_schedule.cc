@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <set>
 
 #include "tessera/encoder/program/choices.h"
-#include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/plan_cost.h"
-#include "tessera/search/cost/traffic.h"
 
 // A link is idle while engines compute, and engines wait while constants arrive. The schedule moves
 // constants into the idle time of earlier subgraphs:
@@ -31,8 +28,7 @@
 // link has more time than the operator needs, a few slices ahead are enough, and leave the room to
 // later constants, for which the link has less time.
 //
-// Cost: for each subgraph and constant that it carries, log(parts) sums over its slots; tiles are
-// cut and priced once.
+// Cost: for each subgraph and constant that it carries, log(parts) sums over its transfers.
 namespace tessera::search::partition::driver {
 namespace {
 
@@ -46,86 +42,24 @@ int64_t SlicesBegun(size_t parts) {
   return base::CeilDiv(static_cast<int64_t>(parts), encoder::program::kPartsOfSlice);
 }
 
-// Calls `visit` with each span of steps in which both buffers live.
-template <typename Visit>
-void ForEachCommon(const problem::Buffer& one, const problem::Buffer& other, Visit visit) {
-  for (const problem::Lifespan& a : one.lifespans) {
-    for (const problem::Lifespan& b : other.lifespans) {
-      const problem::Lifespan common = {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
-      if (common.lower < common.upper) visit(common);
-    }
-  }
-}
-
 }  // namespace
-
-// A result in the place of its operand takes no bytes of its own while both live.
-std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
-                                problem::Bytes room) {
-  std::vector<problem::Bytes> change(program.steps.size() + 1);
-  for (const problem::Buffer& buffer : program.problem.buffers) {
-    for (const problem::Lifespan& life : buffer.lifespans) {
-      change[static_cast<size_t>(life.lower)] += buffer.size;
-      change[static_cast<size_t>(life.upper)] -= buffer.size;
-    }
-  }
-  for (const problem::Relation& relation : program.problem.relations) {
-    if (relation.kind != problem::RelationKind::kColocate) continue;
-    const problem::Buffer& one = program.problem.buffers[static_cast<size_t>(relation.first)];
-    const problem::Buffer& other = program.problem.buffers[static_cast<size_t>(relation.second)];
-    const problem::Bytes shared = std::min(one.size, other.size);
-    ForEachCommon(one, other, [&](const problem::Lifespan& common) {
-      change[static_cast<size_t>(common.lower)] -= shared;
-      change[static_cast<size_t>(common.upper)] += shared;
-    });
-  }
-  std::vector<FreeBytes> free(subgraphs, {room, room});
-  problem::Bytes load = 0;
-  for (size_t step = 0; step < program.steps.size(); ++step) {
-    load += change[step];
-    FreeBytes& here = free[static_cast<size_t>(program.steps[step].subgraph)];
-    here.throughout = std::min(here.throughout, room - load);
-    if (program.steps[step].kind != plan::StepKind::kPrologue)
-      here.after_prologue = std::min(here.after_prologue, room - load);
-  }
-  return free;
-}
-
-PrefetchSchedule::PrefetchSchedule(const choices::SearchContext& context, std::vector<int> kept)
-    : context_(context), kept_(std::move(kept)) {}
-
-const PrefetchSchedule::Costing& PrefetchSchedule::CostingOf(const plan::Subgraph& subgraph) {
-  std::unique_ptr<Costing>& costing =
-      costings_[{subgraph.interval.first, subgraph.interval.last, subgraph.tile, subgraph.weights,
-                 subgraph.k_extent}];
-  if (costing == nullptr) {
-    costing = std::make_unique<Costing>(
-        Costing{.policy = cost::PolicyOf(subgraph, kept_),
-                .tiling = encoder::program::CutTiles(context_.graph, subgraph.interval,
-                                                     subgraph.tile, subgraph.halo),
-                .costs = std::nullopt});
-    costing->costs = context_.simulator.CostsOf(costing->tiling, costing->policy);
-  }
-  return *costing;
-}
-
-plan::Metrics PrefetchSchedule::PriceOf(const plan::Subgraph& subgraph,
-                                        const cost::Prefetches& prefetches, cost::Detail detail) {
-  const Costing& costing = CostingOf(subgraph);
-  return context_.simulator.Run(costing.tiling, *costing.costs, costing.policy, detail, prefetches);
-}
 
 bool PrefetchSchedule::Overlaps(const plan::Subgraph& subgraph) const {
   return encoder::program::DmaOf(context_.profile, cost::PolicyOf(subgraph, kept_)) ==
          hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
+void PrefetchSchedule::AddTo(cost::Prefetches& prefetches, Entry& entry, const plan::Subgraph& user,
+                             int ahead) const {
+  prefetches.Carry(context_.graph, context_.profile, entry.FindConstants(), user, ahead);
+}
+
 // Returns the number of parts of the subgraph's constants; 0 if none is loaded once.
-size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
+size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph, Entry& entry) const {
   plan::Subgraph whole = subgraph;
   whole.prefetch = {1};
   cost::Prefetches all;
-  all.Carry(context_.graph, context_.profile, whole, 1);
+  AddTo(all, entry, whole, 1);
   int64_t cycles = 0;
   for (const cost::Prefetches::Part& part : all.carried)
     cycles = std::max(cycles, cost::CarriedCycles(context_.profile, part));
@@ -133,20 +67,14 @@ size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph) const {
   return std::clamp<size_t>(static_cast<size_t>(cycles / kCyclesOfPart), 1, kMostParts);
 }
 
-// Assigns to the carrier as many further parts of subgraph number `number`, but at most `most`, as
-// arrive while the carrier runs without prolonging it. Returns the number of parts assigned.
-size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
-                               Queued& next, size_t number, size_t most) {
-  const auto ahead = static_cast<int>(number - carrier);
-  const cost::Prefetches without =
-      cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
-  const Costing& costing = CostingOf(subgraphs[carrier]);
-  const cost::PortTimes times = context_.simulator.PortsOf(
-      costing.tiling, *costing.costs, costing.policy, subgraphs[carrier].prefetch);
+// Assigns to the carrier as many further parts of a subgraph, but at most `most`, as arrive while
+// the carrier runs without prolonging it. Returns the number of parts assigned.
+size_t PrefetchSchedule::Assign(const Carrier& carrier, Queued& next, int ahead,
+                                size_t most) const {
   const auto latency = [&](const cost::Prefetches& prefetches) {
-    return cost::LatencyWith(context_.profile, times, prefetches.carried);
+    return cost::LatencyWith(context_.profile, carrier.times, prefetches.carried);
   };
-  const int64_t before = latency(without);
+  const int64_t before = latency(carrier.prefetches);
   std::vector<int>& prefetch = next.user.prefetch;
   const auto assign = [&](size_t count) {
     for (size_t i = next.done; i < prefetch.size(); ++i)
@@ -157,8 +85,8 @@ size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, siz
   while (fits + 1 < too_many) {
     const size_t count = std::midpoint(fits, too_many);
     assign(count);
-    cost::Prefetches with = without;
-    with.Carry(context_.graph, context_.profile, next.user, ahead);
+    cost::Prefetches with{.own = {}, .carried = carrier.prefetches.carried};
+    AddTo(with, *next.entry, next.user, ahead);
     (latency(with) <= before ? fits : too_many) = count;
   }
   assign(fits);
@@ -167,17 +95,15 @@ size_t PrefetchSchedule::Carry(const std::vector<plan::Subgraph>& subgraphs, siz
 
 // Lets the last carrier wait for all remaining parts if they would delay the next subgraph more.
 // Returns whether it does.
-bool PrefetchSchedule::PaysToWait(const std::vector<plan::Subgraph>& subgraphs, size_t carrier,
-                                  Queued& next) {
+bool PrefetchSchedule::PaysToWait(const Carrier& carrier, Queued& next) const {
   const auto latency = [&](const std::vector<int>& prefetch) {
-    cost::Prefetches carried =
-        cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, carrier);
     plan::Subgraph user = next.user;
     user.prefetch = prefetch;
-    carried.Carry(context_.graph, context_.profile, user, 1);
-    const cost::Prefetches own{.own = prefetch};
-    return PriceOf(subgraphs[carrier], carried, Detail::kTotals).latency_cycles +
-           PriceOf(user, own, Detail::kTotals).latency_cycles;
+    cost::Prefetches with = carrier.prefetches;
+    if (std::find(prefetch.begin(), prefetch.end(), 1) != prefetch.end())
+      AddTo(with, *next.entry, user, 1);
+    return carrier.entry->PriceOf(with, Detail::kTotals).latency_cycles +
+           next.entry->PriceOf({.own = prefetch, .carried = {}}, Detail::kTotals).latency_cycles;
   };
   if (next.user.prefetch.back() == 1) return false;
   std::vector<int> all = next.user.prefetch;
@@ -189,19 +115,18 @@ bool PrefetchSchedule::PaysToWait(const std::vector<plan::Subgraph>& subgraphs, 
 
 problem::Bytes PrefetchSchedule::BytesOf(const plan::Subgraph& subgraph) const {
   problem::Bytes bytes = 0;
-  for (const cost::LoadedOnce& constant : cost::ConstantsLoadedOnce(
-           context_.graph, context_.profile, subgraph.interval, subgraph.weights))
+  for (const cost::LoadedOnce& constant : table_.Of(subgraph, kept_).FindConstants().once)
     base::Accumulate(bytes, constant.bytes);
   return bytes;
 }
 
 // Returns the least number of slices, at most `most`, with which the subgraph takes no longer than
 // with `most` slices ahead.
-size_t PrefetchSchedule::SlicesNeeded(const plan::Subgraph& subgraph, size_t most) {
+size_t PrefetchSchedule::SlicesNeeded(Entry& entry, size_t most) const {
   const auto latency = [&](size_t slices) {
     const cost::Prefetches ahead{.own =
                                      std::vector<int>(slices * encoder::program::kPartsOfSlice, 1)};
-    return PriceOf(subgraph, ahead, Detail::kTotals).latency_cycles;
+    return entry.PriceOf(ahead, Detail::kTotals).latency_cycles;
   };
   const int64_t least = latency(most);
   size_t too_few = 0;
@@ -217,25 +142,25 @@ size_t PrefetchSchedule::SlicesNeeded(const plan::Subgraph& subgraph, size_t mos
 // itself, beyond the two that it has without prefetching.
 PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgraph, FreeBytes own,
                                                    Slices slices) {
-  Queued queued{.user = subgraph, .bytes = BytesOf(subgraph)};
+  Entry& entry = table_.Of(subgraph, kept_);
+  Queued queued{.user = subgraph, .entry = &entry, .bytes = BytesOf(subgraph)};
   size_t parts = 0;
   if (!Overlaps(subgraph)) return queued;
   if (encoder::program::PrefetchesSlices(subgraph.weights, subgraph.tiles, std::array{1})) {
-    for (const cost::Stream& stream :
-         cost::StreamsOf(context_.graph, context_.profile, subgraph.interval)) {
+    for (const cost::Stream& stream : entry.FindConstants().slices) {
       base::Accumulate(queued.slice_bytes, stream.full_bytes);
       queued.slices = std::max(queued.slices, stream.slices);
     }
     if (queued.slice_bytes > 0) {
       const int64_t slots = 2 + std::max<int64_t>(0, own.throughout) / queued.slice_bytes;
       auto most = static_cast<size_t>(queued.slices <= slots ? queued.slices : slots - 1);
-      if (slices == Slices::kNeeded) most = SlicesNeeded(subgraph, most);
+      if (slices == Slices::kNeeded) most = SlicesNeeded(entry, most);
       parts = most * encoder::program::kPartsOfSlice;
     }
   }
   if (parts == 0) {
     queued.slice_bytes = 0;
-    parts = PartsOf(subgraph);
+    parts = PartsOf(subgraph, entry);
   }
   queued.user.prefetch.assign(parts, 0);
   return queued;
@@ -261,20 +186,28 @@ size_t PrefetchSchedule::PartsWithRoom(const Queued& next,
   return std::min(left, static_cast<size_t>(slices * encoder::program::kPartsOfSlice) - next.done);
 }
 
-void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carrier,
-                            std::span<Queued> queue, std::span<FreeBytes> free) {
-  for (size_t number = carrier + 1; number < queue.size(); ++number) {
-    Queued& next = queue[number];
+// Assigns constants of later subgraphs to subgraph `number`.
+void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t number,
+                            std::span<Queued> queue, std::span<FreeBytes> free) const {
+  Entry& entry = *queue[number].entry;
+  const SubgraphTable::Costing& costing = entry.FindCosting();
+  Carrier carrier{.entry = &entry,
+                  .times = context_.simulator.PortsOf(costing.tiling, *costing.costs,
+                                                      costing.policy, subgraphs[number].prefetch),
+                  .prefetches = {.own = subgraphs[number].prefetch, .carried = {}}};
+  for (size_t user = number + 1; user < queue.size(); ++user) {
+    Queued& next = queue[user];
+    const auto ahead = static_cast<int>(user - number);
     const size_t left = next.user.prefetch.size() - next.done;
     if (left == 0) continue;
-    const std::span<FreeBytes> from_carrier = free.subspan(carrier, number - carrier);
+    const std::span<FreeBytes> from_carrier = free.subspan(number, user - number);
     const size_t most = PartsWithRoom(next, from_carrier);
     if (most == 0) {
       next.lacked_room = next.lacked_room || next.done == 0;
       return;
     }
-    size_t taken = Carry(subgraphs, carrier, next, number, most);
-    if (number == carrier + 1 && next.slice_bytes == 0 && PaysToWait(subgraphs, carrier, next)) {
+    size_t taken = Assign(carrier, next, ahead, most);
+    if (ahead == 1 && next.slice_bytes == 0 && PaysToWait(carrier, next)) {
       next.delays = true;
       taken = left;
     }
@@ -289,13 +222,38 @@ void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t carri
     }
     const problem::Bytes slots = BytesOfSlots(next);
     next.done += taken;
-    free[number].throughout -= BytesOfSlots(next) - slots;
-    free[number].after_prologue -= BytesOfSlots(next) - slots;
-    subgraphs[number].prefetch = next.user.prefetch;
+    free[user].throughout -= BytesOfSlots(next) - slots;
+    free[user].after_prologue -= BytesOfSlots(next) - slots;
+    subgraphs[user].prefetch = next.user.prefetch;
     if (next.slice_bytes > 0)
-      subgraphs[number].prefetch.resize(next.done - next.done % encoder::program::kPartsOfSlice);
+      subgraphs[user].prefetch.resize(next.done - next.done % encoder::program::kPartsOfSlice);
     if (taken < left) return;
+    AddTo(carrier.prefetches, *next.entry, next.user, ahead);
   }
+}
+
+PrefetchSchedule::Proposal PrefetchSchedule::Price(std::vector<plan::Subgraph> subgraphs,
+                                                   std::span<const Queued> queue) const {
+  std::vector<cost::Prefetches> prefetches(subgraphs.size());
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
+    prefetches[i].own = subgraphs[i].prefetch;
+    int before = 0;
+    for (const int ahead : subgraphs[i].prefetch) {
+      if (ahead > 0 && ahead != before)
+        AddTo(prefetches[i - static_cast<size_t>(ahead)], *queue[i].entry, subgraphs[i], ahead);
+      before = ahead;
+    }
+  }
+  Proposal proposal;
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
+    proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
+    if (queue[i].delays || queue[i].lacked_room || queue[i].done < queue[i].user.prefetch.size())
+      proposal.late.push_back(i);
+    subgraphs[i].metrics = queue[i].entry->PriceOf(prefetches[i], Detail::kParts);
+    plan::Accumulate(proposal.totals, subgraphs[i].metrics);
+  }
+  proposal.subgraphs = std::move(subgraphs);
+  return proposal;
 }
 
 PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph> subgraphs,
@@ -303,23 +261,16 @@ PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph>
   std::vector<Queued> queue(subgraphs.size());
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     subgraphs[i].prefetch.clear();
-    if (i > 0) queue[i] = Enqueue(subgraphs[i], free[i], slices);
+    if (i > 0) {
+      queue[i] = Enqueue(subgraphs[i], free[i], slices);
+    } else {
+      queue[i].entry = &table_.Of(subgraphs[i], kept_);
+    }
   }
-  for (size_t carrier = 0; carrier < subgraphs.size(); ++carrier) {
-    if (Overlaps(subgraphs[carrier])) Fill(subgraphs, carrier, queue, free);
+  for (size_t number = 0; number < subgraphs.size(); ++number) {
+    if (Overlaps(subgraphs[number])) Fill(subgraphs, number, queue, free);
   }
-  Proposal proposal;
-  for (size_t i = 0; i < subgraphs.size(); ++i) {
-    proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
-    if (queue[i].delays || queue[i].lacked_room || queue[i].done < queue[i].user.prefetch.size())
-      proposal.late.push_back(i);
-    subgraphs[i].metrics =
-        PriceOf(subgraphs[i], cost::PrefetchesOf(context_.graph, context_.profile, subgraphs, i),
-                Detail::kParts);
-    plan::Accumulate(proposal.totals, subgraphs[i].metrics);
-  }
-  proposal.subgraphs = std::move(subgraphs);
-  return proposal;
+  return Price(std::move(subgraphs), queue);
 }
 
 bool PrefetchSchedule::TakeBack(const std::vector<plan::Subgraph>& subgraphs,
@@ -331,7 +282,7 @@ bool PrefetchSchedule::TakeBack(const std::vector<plan::Subgraph>& subgraphs,
     const cost::Prefetches carried =
         cost::PrefetchesOf(context_.graph, context_.profile, scheduled, i);
     const cost::Prefetches with_slices{.own = {}, .carried = carried.carried};
-    if (PriceOf(subgraphs[i], with_slices, Detail::kTotals).latency_cycles >=
+    if (table_.Of(subgraphs[i], kept_).PriceOf(with_slices, Detail::kTotals).latency_cycles >=
         scheduled[i].metrics.latency_cycles)
       continue;
     with[i] = subgraphs[i];

@@ -4,18 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "tessera/encoder/program/program.h"
 #include "tessera/plan/plan.h"
-#include "tessera/search/cost/simulator.h"
-#include "tessera/search/partition/choices/search_context.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/partition/driver/subgraph_table.h"
 
 namespace tessera::search::partition::driver {
 
@@ -26,15 +21,12 @@ struct FreeBytes {
   problem::Bytes after_prologue = 0;
 };
 
-// Returns for each subgraph of a program the bytes of `room` that it leaves free.
-std::vector<FreeBytes> FindFree(const encoder::program::Program& program, size_t subgraphs,
-                                problem::Bytes room);
-
 // Decides when the constants of each subgraph arrive. See prefetch_schedule.cc. Not thread-safe.
 class PrefetchSchedule {
  public:
-  // The context must outlive this object. `kept`: boundary tensors on chip.
-  PrefetchSchedule(const choices::SearchContext& context, std::vector<int> kept);
+  // The table must outlive this object. `kept`: boundary tensors on chip.
+  PrefetchSchedule(SubgraphTable& table, std::vector<int> kept)
+      : context_(table.Context()), table_(table), kept_(std::move(kept)) {}
 
   struct Proposal {
     std::vector<plan::Subgraph> subgraphs;  // with metrics, except peaks
@@ -64,16 +56,13 @@ class PrefetchSchedule {
   static void SetWeights(plan::Subgraph& subgraph, hw_profiles::WeightPolicy weights);
 
  private:
-  struct Costing {
-    encoder::program::Policy policy;
-    graph::tiling::TiledSubgraph tiling;
-    std::optional<cost::ClassCosts> costs;  // refer to the tiling
-  };
+  using Entry = SubgraphTable::Entry;
 
   // A subgraph whose constants are to be scheduled. user.prefetch has one entry for each part; the
   // first `done` parts have a carrier.
   struct Queued {
     plan::Subgraph user;
+    Entry* entry = nullptr;
     problem::Bytes bytes = 0;        // that are in use from the first part on
     problem::Bytes slice_bytes = 0;  // that are in use from each part on
     int64_t slices = 0;              // of which the first are parts; later ones do not arrive ahead
@@ -82,27 +71,30 @@ class PrefetchSchedule {
     bool delays = false;  // its last carrier waits for it
   };
 
-  const Costing& CostingOf(const plan::Subgraph& subgraph);
-  plan::Metrics PriceOf(const plan::Subgraph& subgraph, const cost::Prefetches& prefetches,
-                        cost::Detail detail);
+  // A subgraph that constants arrive in, and those that are assigned to it.
+  struct Carrier {
+    Entry* entry = nullptr;
+    cost::PortTimes times;
+    cost::Prefetches prefetches;
+  };
+
   bool Overlaps(const plan::Subgraph& subgraph) const;
-  size_t PartsOf(const plan::Subgraph& subgraph) const;
-  size_t SlicesNeeded(const plan::Subgraph& subgraph, size_t most);
+  size_t PartsOf(const plan::Subgraph& subgraph, Entry& entry) const;
+  size_t SlicesNeeded(Entry& entry, size_t most) const;
   Queued Enqueue(const plan::Subgraph& subgraph, FreeBytes own, Slices slices);
   static size_t PartsWithRoom(const Queued& next, std::span<const FreeBytes> from_carrier);
   static problem::Bytes BytesOfSlots(const Queued& next);
-  size_t Carry(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, Queued& next,
-               size_t number, size_t most);
-  void Fill(std::vector<plan::Subgraph>& subgraphs, size_t carrier, std::span<Queued> queue,
-            std::span<FreeBytes> free);
-  bool PaysToWait(const std::vector<plan::Subgraph>& subgraphs, size_t carrier, Queued& next);
+  void AddTo(cost::Prefetches& prefetches, Entry& entry, const plan::Subgraph& user,
+             int ahead) const;
+  size_t Assign(const Carrier& carrier, Queued& next, int ahead, size_t most) const;
+  void Fill(std::vector<plan::Subgraph>& subgraphs, size_t number, std::span<Queued> queue,
+            std::span<FreeBytes> free) const;
+  bool PaysToWait(const Carrier& carrier, Queued& next) const;
+  Proposal Price(std::vector<plan::Subgraph> subgraphs, std::span<const Queued> queue) const;
 
   const choices::SearchContext& context_;
+  SubgraphTable& table_;
   const std::vector<int> kept_;
-  // by first and last operator, tile, weights and K extent
-  std::map<std::tuple<int, int, std::vector<int64_t>, hw_profiles::WeightPolicy, int64_t>,
-           std::unique_ptr<Costing>>
-      costings_;
 };
 
 }  // namespace tessera::search::partition::driver

@@ -6,11 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "tessera/encoder/program/build_program.h"
-#include "tessera/encoder/program/choices.h"
-#include "tessera/search/cost/plan_cost.h"
-#include "tessera/search/partition/driver/prefetch_schedule.h"
-
 // Constants that arrive ahead need room throughout the subgraphs that run meanwhile. A long
 // subgraph needs the room of its largest operator throughout, although most of its operators may
 // need little:
@@ -30,130 +25,67 @@
 namespace tessera::search::partition::driver {
 namespace {
 
-using hw_profiles::WeightPolicy;
-
 class Regrouper {
  public:
-  Regrouper(const choices::SearchContext& context, const Regrouped& partition,
-            const Regrouping& regrouping)
-      : context_(context),
-        usages_(graph::UsagesOf(context.graph)),
-        regrouping_(regrouping),
-        kept_(partition.kept) {
-    // If the tile memory is the home of boundary tensors, none are kept.
-    if (hw_profiles::LayoutOf(context.profile, base::TensorRole::kBoundary).home ==
-        context.profile.tile_memory)
-      regrouping_.may_keep = false;
-  }
+  Regrouper(SubgraphTable& table, const Regrouped& partition, const Regrouping& regrouping)
+      : table_(table),
+        context_(table.Context()),
+        sequences_(table, regrouping.limits),
+        growth_(regrouping.growth),
+        kept_(partition.kept) {}
 
   void Take(const plan::Subgraph& whole) {
-    plan::Subgraph rest = context_.stop.Requested() ? whole : InOneTile(whole);
-    if (regrouping_.may_keep && IsSequence(rest)) {
-      for (int last = whole.interval.first; last < whole.interval.last; ++last) {
-        if (!context_.stop.Requested()) CutBehind(last, rest);
-      }
+    if (context_.stop.Requested()) return Add(whole);
+    plan::Subgraph rest = AsSequence(whole);
+    for (int last = whole.interval.first; last < whole.interval.last; ++last) {
+      if (!context_.stop.Requested()) CutBehind(last, rest);
     }
-    Join(std::move(rest));
+    Add(std::move(rest));
   }
 
   Regrouped Finish() && { return {std::move(done_), std::move(kept_)}; }
 
  private:
-  bool MayOverlap(const plan::Subgraph& subgraph) const {
-    return !subgraph.serialized && subgraph.weights != WeightPolicy::kDirect &&
-           !encoder::program::RunsOnHost(context_.graph, context_.profile, subgraph.interval);
-  }
-
-  // Whether the operators of the subgraph run one after another, each on whole tensors.
-  bool IsSequence(const plan::Subgraph& subgraph) const {
-    return subgraph.tiles == 1 && MayOverlap(subgraph);
-  }
-
   // Returns the subgraph in one tile, which can be cut behind every operator, if that takes about
   // the same room and no time; otherwise the subgraph unchanged.
-  plan::Subgraph InOneTile(const plan::Subgraph& subgraph) const {
-    if (subgraph.tiles == 1 || subgraph.second_stage > 0 || !MayOverlap(subgraph)) return subgraph;
-    plan::Subgraph one = PartOf(subgraph, subgraph.interval);
-    one.tiles = 1;
-    one.halo = hw_profiles::HaloStorage::kRecompute;
-    const std::optional<problem::Bytes> load = LoadOf(context_, one, kept_);
-    const std::optional<problem::Bytes> before = LoadOf(context_, subgraph, kept_);
-    const bool gains = load && before && *load <= *before + regrouping_.growth.value_or(0) &&
+  plan::Subgraph AsSequence(const plan::Subgraph& subgraph) const {
+    if (subgraph.tiles == 1 || !sequences_.MayOverlap(subgraph)) return subgraph;
+    plan::Subgraph one = InOneTile(context_, subgraph, subgraph.interval);
+    const std::optional<Load>& load = table_.Of(one, kept_).FindLoad();
+    const std::optional<Load>& before = table_.Of(subgraph, kept_).FindLoad();
+    const bool gains = load && before && load->peak <= before->peak + growth_.value_or(0) &&
                        LatencyOf(one, kept_) <= LatencyOf(subgraph, kept_);
     return gains ? one : subgraph;
   }
 
   void CutBehind(int last, plan::Subgraph& rest) {
-    const std::optional<std::vector<int>> between = TensorsBetween(last, rest.interval);
-    if (!between) return;
-    std::vector<int> kept = kept_;
-    kept.insert(kept.end(), between->begin(), between->end());
-    std::sort(kept.begin(), kept.end());
-    plan::Subgraph before = PartOf(rest, {rest.interval.first, last});
-    plan::Subgraph after = PartOf(rest, {last + 1, rest.interval.last});
-    if (!IsValid(before, kept) || !IsValid(after, kept) ||
-        LatencyOf(before, kept) + LatencyOf(after, kept) > LatencyOf(rest, kept_))
+    std::optional<Sequences::Parts> parts = sequences_.Cut(rest, last, kept_);
+    if (!parts || LatencyOf(parts->before, parts->kept) + LatencyOf(parts->after, parts->kept) >
+                      LatencyOf(rest, kept_))
       return;
-    kept_ = std::move(kept);
-    Join(std::move(before));
-    rest = std::move(after);
-  }
-
-  // Returns the features that pass from the operators up to `last` to those after it; nullopt if
-  // one is also needed after the interval and is not kept on chip.
-  std::optional<std::vector<int>> TensorsBetween(int last, graph::Interval interval) const {
-    const graph::Operator& end = context_.graph.operators[static_cast<size_t>(last)];
-    if (end.outputs.empty()) return std::nullopt;
-    std::vector<int> between;
-    for (int number = interval.first; number <= last; ++number) {
-      for (const int tensor : context_.graph.operators[static_cast<size_t>(number)].outputs) {
-        const graph::Usage& usage = usages_[static_cast<size_t>(tensor)];
-        const bool passes =
-            std::any_of(usage.consumers.begin(), usage.consumers.end(),
-                        [&](int consumer) { return consumer > last && consumer <= interval.last; });
-        if (!passes || std::binary_search(kept_.begin(), kept_.end(), tensor)) continue;
-        if (graph::RoleIn(context_.graph, usage, tensor, interval) != base::TensorRole::kFeature)
-          return std::nullopt;
-        between.push_back(tensor);
-      }
-    }
-    return between;
-  }
-
-  plan::Subgraph PartOf(const plan::Subgraph& whole, graph::Interval interval) const {
-    plan::Subgraph part = whole;
-    part.interval = interval;
-    part.tile = encoder::program::OutputShape(context_.graph, interval);
-    part.largest_proven = true;
-    part.rejected_alternatives.clear();
-    return part;
-  }
-
-  // Whether a program can be made of the subgraph; not every subgraph can be cut along K.
-  bool IsValid(const plan::Subgraph& subgraph, const std::vector<int>& kept) const {
-    return LoadOf(context_, subgraph, kept).has_value();
+    kept_ = std::move(parts->kept);
+    Add(std::move(parts->before));
+    rest = std::move(parts->after);
   }
 
   // Returns the latency if all constants have arrived when the subgraph begins.
   int64_t LatencyOf(const plan::Subgraph& subgraph, const std::vector<int>& kept) const {
-    const graph::tiling::TiledSubgraph tiling =
-        encoder::program::CutTiles(context_.graph, subgraph.interval, subgraph.tile, subgraph.halo);
     const cost::Prefetches ahead{.own = {1}, .carried = {}};
-    return context_.simulator
-        .Run(tiling, cost::PolicyOf(WithResident(context_, subgraph), kept), cost::Detail::kTotals,
-             ahead)
+    return table_.Of(WithResident(context_, subgraph), kept)
+        .PriceOf(ahead, cost::Detail::kTotals)
         .latency_cycles;
   }
 
   std::optional<problem::Bytes> RoomOf(const plan::Subgraph& subgraph,
                                        const std::vector<int>& kept) const {
-    return LoadOf(context_, WithResident(context_, subgraph), kept);
+    const std::optional<Load>& load = table_.Of(WithResident(context_, subgraph), kept).FindLoad();
+    return load ? std::optional(load->peak) : std::nullopt;
   }
 
   // Adds the subgraph to the last group, or begins another.
-  void Join(plan::Subgraph next) {
+  void Add(plan::Subgraph next) {
     std::optional<problem::Bytes> room;
-    if (regrouping_.growth && IsSequence(next) && !context_.stop.Requested())
+    if (growth_ && sequences_.IsSequence(next) && !context_.stop.Requested())
       room = RoomOf(next, kept_);
     if (room && least_room_ && JoinToLast(next, std::min(*room, *least_room_))) return;
     least_room_ = room;
@@ -162,30 +94,22 @@ class Regrouper {
 
   bool JoinToLast(const plan::Subgraph& next, problem::Bytes least_room) {
     const plan::Subgraph& last = done_.back();
-    if (next.interval.last - last.interval.first + 1 > regrouping_.most_operators) return false;
-    plan::Subgraph joined = PartOf(next, {last.interval.first, next.interval.last});
-    joined.halo = hw_profiles::HaloStorage::kRecompute;
-    joined.in_place = last.in_place && next.in_place;
-    if (last.weights != next.weights || last.k_extent != next.k_extent)
-      joined = WithResident(context_, joined);
-    std::vector<int> kept = kept_;
-    std::erase_if(kept, [&](int tensor) {
-      return graph::RoleIn(context_.graph, usages_[static_cast<size_t>(tensor)], tensor,
-                           joined.interval) == base::TensorRole::kFeature;
-    });
-    const std::optional<problem::Bytes> room = RoomOf(joined, kept);
-    if (!room || !IsValid(joined, kept) || *room > least_room + *regrouping_.growth ||
-        LatencyOf(joined, kept) > LatencyOf(last, kept_) + LatencyOf(next, kept_))
+    std::optional<Sequences::Joined> joined = sequences_.Join(last, next, kept_);
+    if (!joined) return false;
+    const std::optional<problem::Bytes> room = RoomOf(joined->subgraph, joined->kept);
+    if (!room || *room > least_room + *growth_ ||
+        LatencyOf(joined->subgraph, joined->kept) > LatencyOf(last, kept_) + LatencyOf(next, kept_))
       return false;
     least_room_ = least_room;
-    kept_ = std::move(kept);
-    done_.back() = std::move(joined);
+    kept_ = std::move(joined->kept);
+    done_.back() = std::move(joined->subgraph);
     return true;
   }
 
+  SubgraphTable& table_;
   const choices::SearchContext& context_;
-  const std::vector<graph::Usage> usages_;
-  Regrouping regrouping_;
+  const Sequences sequences_;
+  const std::optional<problem::Bytes> growth_;
   std::vector<int> kept_;
   std::vector<plan::Subgraph> done_;
   // The least room of any operator of the last group; nullopt: no subgraph can join it.
@@ -194,29 +118,8 @@ class Regrouper {
 
 }  // namespace
 
-std::optional<problem::Bytes> LoadOf(const choices::SearchContext& context,
-                                     const plan::Subgraph& subgraph, const std::vector<int>& kept) {
-  plan::Subgraph alone = subgraph;
-  alone.prefetch.clear();
-  const std::vector<encoder::program::SubgraphChoice> choices = {cost::ChoiceOf(alone, kept)};
-  const base::Expected<encoder::program::Program> program =
-      encoder::program::BuildProgram(context.graph, context.profile, choices);
-  if (!program) return std::nullopt;
-  return -FindFree(*program, 1, 0).front().throughout;
-}
-
-plan::Subgraph WithResident(const choices::SearchContext& context, const plan::Subgraph& subgraph) {
-  plan::Subgraph resident = subgraph;
-  const std::vector<WeightPolicy>& allowed = context.profile.tiling.weights;
-  if (subgraph.weights != WeightPolicy::kDirect &&
-      std::find(allowed.begin(), allowed.end(), WeightPolicy::kResident) != allowed.end())
-    PrefetchSchedule::SetWeights(resident, WeightPolicy::kResident);
-  return resident;
-}
-
-Regrouped Regroup(const choices::SearchContext& context, const Regrouped& partition,
-                  const Regrouping& regrouping) {
-  Regrouper regrouper(context, partition, regrouping);
+Regrouped Regroup(SubgraphTable& table, const Regrouped& partition, const Regrouping& regrouping) {
+  Regrouper regrouper(table, partition, regrouping);
   for (const plan::Subgraph& subgraph : partition.subgraphs) regrouper.Take(subgraph);
   return std::move(regrouper).Finish();
 }

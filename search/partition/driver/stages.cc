@@ -16,7 +16,7 @@
 #include "tessera/search/partition/driver/order_search.h"
 #include "tessera/search/partition/driver/plan_change.h"
 #include "tessera/search/partition/driver/prefetch_schedule.h"
-#include "tessera/search/partition/driver/regrouping.h"
+#include "tessera/search/partition/driver/subgraph_table.h"
 
 // Where the profile says `concurrent`, a subgraph may run as two stages
 // (encoder/program/stages.cc): engines work next to each other on adjacent tiles. Their buffers
@@ -46,6 +46,7 @@ class Staging {
           plan::Plan plan)
       : context_(context),
         constraints_(constraints),
+        table_(context),
         usages_(graph::UsagesOf(context.graph)),
         plan_(std::move(plan)) {}
 
@@ -134,7 +135,7 @@ class Staging {
   }
 
   // Returns the subgraphs that gain by two stages, the greatest gain first.
-  std::vector<Gain> FindGains() const {
+  std::vector<Gain> FindGains() {
     std::vector<Gain> gains;
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       if (!MayHaveStages(i)) continue;
@@ -145,7 +146,7 @@ class Staging {
     return gains;
   }
 
-  std::optional<Gain> FindGain(size_t number) const {
+  std::optional<Gain> FindGain(size_t number) {
     const plan::Subgraph& subgraph = plan_.subgraphs[number];
     std::optional<Gain> best;
     for (const graph::tiling::TileShape& tile : TilesOf(subgraph)) {
@@ -155,8 +156,8 @@ class Staging {
         if (!staged) continue;
         const double score = PriceIn(number, *staged);
         if (score >= (best ? best->score : ScoreWithoutPeaks(context_, plan_.totals))) continue;
-        const std::optional<problem::Bytes> load = LoadOf(context_, *staged, plan_.kept);
-        if (load && *load <= context_.Room()) best = Gain{number, *std::move(staged), score};
+        const std::optional<Load>& load = table_.Of(*staged, plan_.kept).FindLoad();
+        if (load && load->peak <= context_.Room()) best = Gain{number, *std::move(staged), score};
       }
     }
     return best;
@@ -176,6 +177,7 @@ class Staging {
 
   const choices::SearchContext& context_;
   const constraints::PlanConstraints& constraints_;
+  SubgraphTable table_;
   const std::vector<graph::Usage> usages_;
   plan::Plan plan_;
 };

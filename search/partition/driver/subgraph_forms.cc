@@ -3,13 +3,11 @@
 #include "tessera/search/partition/driver/subgraph_forms.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/choices.h"
 #include "tessera/graph/tiling/tiling.h"
-#include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/partition/driver/plan_change.h"
 
 // A constant that is held as a whole needs its bytes from its first part on until its operator has
@@ -29,18 +27,21 @@
 // 3. All large constants come in slices, and no more of them arrive ahead than their operator would
 //    wait for. That leaves room to later ones, for which the link has less time.
 //
-// The best schedule is then refined: the form of one subgraph after the other is changed. More
-// tiles of fewer rows leave more of the memory to constants, and let the operands of a tile arrive
-// while the one before it is computed. Cost: a program
-// and a schedule for each round and each form; a limit on their operators ends the refinement.
+// A schedule is refined by changing one subgraph after the other, as long as the score falls. Its
+// constants take the other form. It is joined to the next one, which saves the latency of a
+// transfer, or cut, which leaves more of the memory to others during one of the parts. More tiles
+// of fewer rows leave more of the memory too, and let the operands of a tile arrive while the one
+// before it is computed. Cost: a schedule for each round and each change; a limit on their
+// operators ends the refinement.
 namespace tessera::search::partition::driver {
 namespace {
 
 using hw_profiles::WeightPolicy;
+using Slices = PrefetchSchedule::Slices;
 
 constexpr int kMostTakenBack = 6;         // rounds in which one schedule returns to slices
-constexpr int kMostSliced = 3;            // rounds in which constants come in slices instead
-constexpr int kMostSlicedSingly = 16;     // of one subgraph in each
+constexpr int kMostSliced = 2;            // rounds in which constants come in slices instead
+constexpr int kMostSlicedSingly = 15;     // of one subgraph in each
 constexpr int64_t kLargeConstants = 32;   // constants of a subgraph, as a part of the memory
 constexpr int64_t kLargeSubgraph = 4;     // its buffers, as a part of the memory
 constexpr int64_t kLongWait = 256;        // of engines, as a part of all time
@@ -52,13 +53,6 @@ bool HasSlices(const plan::Subgraph& subgraph) {
 
 }  // namespace
 
-// Whether the memory holds everything except constants that arrive ahead.
-bool SubgraphForms::Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const {
-  return std::all_of(free.begin(), free.end(), [&](const FreeBytes& each) {
-    return each.throughout + context_.Room() >= room;
-  });
-}
-
 // Whether the subgraph may hold its constants: not if a constraint requires a policy or
 // addresses, which may be those of slices.
 bool SubgraphForms::MayReside(const plan::Subgraph& subgraph) const {
@@ -68,22 +62,33 @@ bool SubgraphForms::MayReside(const plan::Subgraph& subgraph) const {
          (config == nullptr || (!config->weights && config->addresses.empty()));
 }
 
-// Whether the subgraph alone can hold its constants instead of slices.
+bool SubgraphForms::Fits(const plan::Subgraph& subgraph, const std::vector<int>& kept,
+                         problem::Bytes room) const {
+  const std::optional<Load>& load = table_.Of(subgraph, kept).FindLoad();
+  return load && load->peak <= room;
+}
+
+// Whether the subgraph can hold its constants instead of slices.
 bool SubgraphForms::FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
                                  problem::Bytes room) const {
   plan::Subgraph held = subgraph;
   PrefetchSchedule::SetWeights(held, WeightPolicy::kResident);
-  const std::optional<problem::Bytes> load = LoadOf(context_, held, kept);
-  return load && *load <= room;
+  return Fits(held, kept, room);
 }
 
-base::Expected<std::vector<FreeBytes>> SubgraphForms::FreeIn(
+// Returns for each subgraph the bytes of `room` that it leaves free, which may be negative; nullopt
+// if the memory cannot hold everything except constants that arrive ahead.
+std::optional<std::vector<FreeBytes>> SubgraphForms::FreeIn(
     const std::vector<plan::Subgraph>& subgraphs, const std::vector<int>& kept,
     problem::Bytes room) const {
-  const base::Expected<encoder::program::Program> program = encoder::program::BuildProgram(
-      context_.graph, context_.profile, cost::ChoicesOf(subgraphs, kept));
-  if (!program) return base::Unexpected(program.error());
-  return FindFree(*program, subgraphs.size(), room);
+  std::vector<FreeBytes> free;
+  free.reserve(subgraphs.size());
+  for (const plan::Subgraph& subgraph : subgraphs) {
+    const std::optional<Load>& load = table_.Of(subgraph, kept).FindLoad();
+    if (!load || load->peak > context_.Room()) return std::nullopt;
+    free.push_back({room - load->peak, room - load->after_prologue});
+  }
+  return free;
 }
 
 // Returns the subgraph in one tile with constants in slices, of which some may arrive ahead;
@@ -95,11 +100,6 @@ std::optional<plan::Subgraph> SubgraphForms::InSlices(const plan::Subgraph& subg
   if (std::find(policies.begin(), policies.end(), WeightPolicy::kStreamed) == policies.end() ||
       subgraph.weights == WeightPolicy::kDirect || constraints_.ConfigOf(subgraph.interval))
     return std::nullopt;
-  const std::vector<cost::Stream> streams =
-      cost::StreamsOf(context_.graph, context_.profile, subgraph.interval);
-  if (std::none_of(streams.begin(), streams.end(),
-                   [](const cost::Stream& stream) { return stream.slices > 1; }))
-    return std::nullopt;
   plan::Subgraph sliced = subgraph;
   PrefetchSchedule::SetWeights(sliced, WeightPolicy::kStreamed);
   sliced.tile = encoder::program::OutputShape(context_.graph, subgraph.interval);
@@ -107,70 +107,54 @@ std::optional<plan::Subgraph> SubgraphForms::InSlices(const plan::Subgraph& subg
   sliced.largest_proven = true;
   sliced.halo = hw_profiles::HaloStorage::kRecompute;
   sliced.serialized = false;
-  const std::optional<problem::Bytes> load = LoadOf(context_, sliced, kept);
-  return load && *load <= room ? std::optional(sliced) : std::nullopt;
+  const std::vector<cost::Stream>& streams = table_.Of(sliced, kept).FindConstants().slices;
+  const bool has_several = std::any_of(
+      streams.begin(), streams.end(), [](const cost::Stream& stream) { return stream.slices > 1; });
+  return has_several && Fits(sliced, kept, room) ? std::optional(sliced) : std::nullopt;
 }
 
 // Lets the constants of the first `most` of these subgraphs that can come in slices do so, except
-// of those that `sliced` lists, and adds them to it. Returns whether there are any.
-bool SubgraphForms::Slice(const std::vector<size_t>& late, size_t most, const Regrouped& groups,
-                          problem::Bytes room, std::set<size_t>& sliced,
-                          std::vector<plan::Subgraph>& with) const {
+// of those for which that was tried. Returns whether there are any.
+bool SubgraphForms::Slice(const std::vector<size_t>& numbers, size_t most, const Regrouped& groups,
+                          problem::Bytes room, Attempt& attempt) const {
   size_t changed = 0;
-  for (const size_t i : late) {
+  for (const size_t i : numbers) {
     if (changed == most) break;
-    if (!sliced.insert(i).second) continue;
-    if (std::optional<plan::Subgraph> other = InSlices(with[i], groups.kept, room)) {
-      with[i] = *std::move(other);
+    if (!attempt.sliced.insert(i).second) continue;
+    if (std::optional<plan::Subgraph> other = InSlices(attempt.with[i], groups.kept, room)) {
+      attempt.with[i] = *std::move(other);
       ++changed;
     }
   }
   return changed > 0;
 }
 
-// Schedules the constants of `with`, and lets subgraphs return to their slices in `groups` if these
-// delay them less, until nothing changes. Sets `late` to the subgraphs whose constants are late in
-// the last schedule, or lacked room at some time. Replaces `best` if a schedule is better.
-std::optional<base::Diagnostic> SubgraphForms::Improve(const Regrouped& groups, problem::Bytes room,
-                                                       PrefetchSchedule::Slices slices,
-                                                       PrefetchSchedule& schedule,
-                                                       std::vector<plan::Subgraph>& with,
-                                                       std::vector<size_t>& late,
-                                                       std::optional<Scheduled>& best) {
+// Schedules the constants, and lets subgraphs return to their slices in `groups` if these delay
+// them less, until nothing changes. Replaces `best` if a schedule is better.
+void SubgraphForms::Improve(const Regrouped& groups, problem::Bytes room,
+                            PrefetchSchedule& schedule, Attempt& attempt,
+                            std::optional<Scheduled>& best) {
+  attempt.late.clear();
   bool changed = true;
   for (int i = 0; i < kMostTakenBack && changed && !context_.stop.Requested(); ++i) {
-    const base::Expected<std::vector<FreeBytes>> free = FreeIn(with, groups.kept, room);
-    if (!free) return free.error();
-    PrefetchSchedule::Proposal found = schedule.Propose(with, *free, slices);
-    changed = schedule.TakeBack(groups.subgraphs, found.subgraphs, with);
-    late = std::move(found.late);
+    std::optional<std::vector<FreeBytes>> free = FreeIn(attempt.with, groups.kept, room);
+    if (!free) return;
+    PrefetchSchedule::Proposal found =
+        schedule.Propose(attempt.with, *std::move(free), attempt.slices);
+    changed = schedule.TakeBack(groups.subgraphs, found.subgraphs, attempt.with);
+    attempt.late = std::move(found.late);
     if (!first_without_room_) first_without_room_ = found.without_room;
     const double score = ScoreWithoutPeaks(context_, found.totals);
-    if (Fits(*free, room) && score < (best ? best->score : score_))
+    if (!best || score < best->score)
       best = Scheduled{std::move(found.subgraphs), groups.kept, score,
-                       found.without_room,         room,        slices};
+                       found.without_room,         room,        attempt.slices};
   }
-  return std::nullopt;
 }
 
-std::optional<base::Diagnostic> SubgraphForms::TryInSlices(
-    const Regrouped& groups, problem::Bytes room, const Attempt& attempt,
-    PrefetchSchedule& schedule, std::vector<plan::Subgraph> with, std::optional<Scheduled>& best) {
-  std::set<size_t> sliced;
-  bool changed = Slice(attempt.sliced, with.size(), groups, room, sliced, with);
-  for (int i = 0; i < attempt.rounds && (changed || i == 0); ++i) {
-    std::vector<size_t> late;
-    if (auto fault = Improve(groups, room, attempt.slices, schedule, with, late, best))
-      return fault;
-    changed = Slice(late, attempt.more, groups, room, sliced, with);
-  }
-  return std::nullopt;
-}
-
-base::Expected<std::optional<Scheduled>> SubgraphForms::Find(const Regrouped& groups,
-                                                             problem::Bytes room, bool may_slice) {
+// Returns the subgraphs with all constants as a whole that fit, and the numbers of the others.
+std::vector<plan::Subgraph> SubgraphForms::WithWhole(const Regrouped& groups, problem::Bytes room,
+                                                     std::vector<size_t>& too_large) const {
   std::vector<plan::Subgraph> with = groups.subgraphs;
-  std::vector<size_t> too_large;
   for (size_t number = 1; number < with.size(); ++number) {
     if (!HasSlices(with[number]) || !MayReside(with[number])) continue;
     if (FitsResident(with[number], groups.kept, room)) {
@@ -179,25 +163,40 @@ base::Expected<std::optional<Scheduled>> SubgraphForms::Find(const Regrouped& gr
       too_large.push_back(number);
     }
   }
+  return with;
+}
+
+std::optional<Scheduled> SubgraphForms::FindWhole(const Regrouped& groups, problem::Bytes room) {
+  PrefetchSchedule schedule(table_, groups.kept);
+  std::vector<size_t> too_large;
+  Attempt whole{.with = WithWhole(groups, room, too_large), .sliced = {}, .late = {}};
   std::optional<Scheduled> best;
-  PrefetchSchedule schedule(context_, groups.kept);
-  using Slices = PrefetchSchedule::Slices;
-  std::vector<plan::Subgraph> whole = with;
-  std::vector<size_t> late;
-  if (auto fault = Improve(groups, room, Slices::kAll, schedule, whole, late, best))
-    return base::Unexpected(*std::move(fault));
-  if (!may_slice) return best;
+  Improve(groups, room, schedule, whole, best);
+  return best;
+}
+
+std::optional<Scheduled> SubgraphForms::FindInSlices(const Regrouped& groups, problem::Bytes room) {
+  PrefetchSchedule schedule(table_, groups.kept);
+  std::vector<size_t> too_large;
+  const std::vector<plan::Subgraph> with = WithWhole(groups, room, too_large);
+  std::optional<Scheduled> best;
+  Attempt first{.with = with, .sliced = {}, .late = {}};
+  Slice(too_large, with.size(), groups, room, first);
+  Improve(groups, room, schedule, first, best);
+  const auto slice_late = [&](Attempt attempt, int rounds, size_t more) {
+    for (int i = 0; i < rounds && Slice(attempt.late, more, groups, room, attempt); ++i)
+      Improve(groups, room, schedule, attempt, best);
+  };
+  slice_late(first, kMostSliced, with.size());
+  slice_late(std::move(first), kMostSlicedSingly, 1);
+
   std::vector<size_t> large = too_large;
   for (size_t number = 1; number < with.size(); ++number) {
     if (schedule.BytesOf(with[number]) > context_.Room() / kLargeConstants) large.push_back(number);
   }
-  const std::array<Attempt, 3> attempts = {{{too_large, kMostSliced, with.size(), Slices::kAll},
-                                            {too_large, kMostSlicedSingly, 1, Slices::kAll},
-                                            {large, 1, 1, Slices::kNeeded}}};
-  for (const Attempt& attempt : attempts) {
-    if (auto fault = TryInSlices(groups, room, attempt, schedule, with, best))
-      return base::Unexpected(*std::move(fault));
-  }
+  Attempt needed{.with = with, .sliced = {}, .late = {}, .slices = Slices::kNeeded};
+  Slice(large, with.size(), groups, room, needed);
+  Improve(groups, room, schedule, needed, best);
   return best;
 }
 
@@ -232,15 +231,15 @@ std::optional<plan::Subgraph> SubgraphForms::InMoreTiles(const plan::Subgraph& s
   if (cut.tile[*rows] >= subgraph.tile[*rows]) return std::nullopt;
   cut.halo = halo;
   cut.largest_proven = false;
-  if (!LoadOf(context_, cut, kept)) return std::nullopt;
+  if (!table_.Of(cut, kept).FindLoad()) return std::nullopt;
   cut.tiles = encoder::program::CutTiles(context_.graph, cut.interval, cut.tile, cut.halo).tiles;
   return cut;
 }
 
 // Returns other forms of a subgraph. It is cut into more tiles only if its engines wait long or it
-// leaves little of the memory. `free`: the bytes that it leaves to constants of others.
-std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled, size_t number,
-                                                      problem::Bytes free) const {
+// leaves little of the memory.
+std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled,
+                                                      size_t number) const {
   const plan::Subgraph& subgraph = scheduled.subgraphs[number];
   std::vector<plan::Subgraph> forms;
   if (number > 0) {
@@ -251,7 +250,7 @@ std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled
   for (const plan::Subgraph& each : scheduled.subgraphs)
     base::Accumulate(cycles, each.metrics.latency_cycles);
   const bool waits = subgraph.metrics.exposed_cycles > cycles / kLongWait;
-  const bool is_large = scheduled.room - free > scheduled.room / kLargeSubgraph;
+  const bool is_large = !Fits(subgraph, scheduled.kept, scheduled.room / kLargeSubgraph);
   if (!constraints_.IsEmpty() || subgraph.second_stage > 0 || HasSlices(subgraph) ||
       (!waits && !is_large))
     return forms;
@@ -267,36 +266,62 @@ std::vector<plan::Subgraph> SubgraphForms::OtherForms(const Scheduled& scheduled
   return forms;
 }
 
-std::optional<base::Diagnostic> SubgraphForms::Refine(Scheduled& best) {
-  if (context_.stop.Requested()) return std::nullopt;
-  PrefetchSchedule schedule(context_, best.kept);
-  const auto without_prefetches = [&best] {
-    std::vector<plan::Subgraph> subgraphs = best.subgraphs;
-    for (plan::Subgraph& subgraph : subgraphs) subgraph.prefetch.clear();
-    return subgraphs;
-  };
-  const base::Expected<std::vector<FreeBytes>> before =
-      FreeIn(without_prefetches(), best.kept, best.room);
-  if (!before) return before.error();
-  for (size_t number = 0; number < best.subgraphs.size(); ++number) {
-    if (context_.stop.Requested()) return std::nullopt;
-    for (plan::Subgraph& other : OtherForms(best, number, (*before)[number].throughout)) {
-      refined_ += context_.graph.operators.size();
-      if (context_.stop.Requested() || refined_ > kMostRefined) return std::nullopt;
-      std::vector<plan::Subgraph> with = without_prefetches();
-      with[number] = std::move(other);
-      with[number].prefetch.clear();
-      const base::Expected<std::vector<FreeBytes>> free = FreeIn(with, best.kept, best.room);
-      if (!free) continue;  // a form that is possible alone, but not here
-      PrefetchSchedule::Proposal found = schedule.Propose(std::move(with), *free, best.slices);
-      const double score = ScoreWithoutPeaks(context_, found.totals);
-      if (!Fits(*free, best.room) || score >= best.score) continue;
-      best.subgraphs = std::move(found.subgraphs);
-      best.score = score;
-      best.without_room = found.without_room;
+// Returns the partition with a subgraph joined to the next one, and cut behind its operators.
+std::vector<Regrouped> SubgraphForms::OtherPartitions(const Scheduled& scheduled,
+                                                      size_t number) const {
+  std::vector<Regrouped> partitions;
+  if (!constraints_.IsEmpty()) return partitions;
+  const plan::Subgraph& subgraph = scheduled.subgraphs[number];
+  const auto at = static_cast<std::ptrdiff_t>(number);
+  if (number + 1 < scheduled.subgraphs.size()) {
+    if (auto joined = sequences_.Join(subgraph, scheduled.subgraphs[number + 1], scheduled.kept)) {
+      Regrouped& other = partitions.emplace_back(scheduled.subgraphs, std::move(joined->kept));
+      other.subgraphs[number] = std::move(joined->subgraph);
+      other.subgraphs.erase(other.subgraphs.begin() + at + 1);
     }
   }
-  return std::nullopt;
+  for (int last = subgraph.interval.first; last < subgraph.interval.last; ++last) {
+    if (auto parts = sequences_.Cut(subgraph, last, scheduled.kept)) {
+      Regrouped& other = partitions.emplace_back(scheduled.subgraphs, std::move(parts->kept));
+      other.subgraphs[number] = std::move(parts->before);
+      other.subgraphs.insert(other.subgraphs.begin() + at + 1, std::move(parts->after));
+    }
+  }
+  return partitions;
+}
+
+// Schedules the partition, and replaces `best` if that is better. Returns false once the work ends.
+bool SubgraphForms::Try(Regrouped other, Scheduled& best) {
+  refined_ += context_.graph.operators.size();
+  if (context_.stop.Requested() || refined_ > kMostRefined) return false;
+  std::optional<std::vector<FreeBytes>> free = FreeIn(other.subgraphs, other.kept, best.room);
+  if (!free) return true;
+  PrefetchSchedule schedule(table_, other.kept);
+  PrefetchSchedule::Proposal found =
+      schedule.Propose(std::move(other.subgraphs), *std::move(free), best.slices);
+  const double score = ScoreWithoutPeaks(context_, found.totals);
+  if (score < best.score)
+    best = {std::move(found.subgraphs),
+            std::move(other.kept),
+            score,
+            found.without_room,
+            best.room,
+            best.slices};
+  return true;
+}
+
+void SubgraphForms::Refine(Scheduled& best) {
+  for (size_t number = 0; number < best.subgraphs.size(); ++number) {
+    if (context_.stop.Requested()) return;
+    for (Regrouped& other : OtherPartitions(best, number)) {
+      if (!Try(std::move(other), best)) return;
+    }
+    for (plan::Subgraph& form : OtherForms(best, number)) {
+      Regrouped other{best.subgraphs, best.kept};
+      other.subgraphs[number] = std::move(form);
+      if (!Try(std::move(other), best)) return;
+    }
+  }
 }
 
 }  // namespace tessera::search::partition::driver

@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "tessera/base/diagnostic.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
@@ -27,44 +26,49 @@ struct Scheduled {
 };
 
 // Decides for each subgraph whether its constants come as a whole or in slices, and whether it
-// takes more tiles, so that constants can be scheduled. See subgraph_forms.cc. Returned diagnostics
-// are errors of the program.
+// takes more tiles, so that constants can be scheduled. See subgraph_forms.cc.
 class SubgraphForms {
  public:
-  // `context` and `constraints` must outlive the object. Schedules with at least this score,
-  // without peaks, are of no use.
-  SubgraphForms(const choices::SearchContext& context,
-                const constraints::PlanConstraints& constraints, double score)
-      : context_(context), constraints_(constraints), score_(score) {}
+  // `table` and `constraints` must outlive the object.
+  SubgraphForms(SubgraphTable& table, const constraints::PlanConstraints& constraints,
+                const Sequences::Limits& limits)
+      : table_(table),
+        context_(table.Context()),
+        constraints_(constraints),
+        sequences_(table, limits) {}
 
-  // Returns the best schedule of these subgraphs in `room` bytes; nullopt if there is none with a
-  // lower score. With `may_slice`, constants may come in slices too.
-  base::Expected<std::optional<Scheduled>> Find(const Regrouped& groups, problem::Bytes room,
-                                                bool may_slice);
+  // FindWhole returns the best schedule of these subgraphs in `room` bytes in which all constants
+  // that fit come as a whole; FindInSlices the best one in which some come in slices. Both return
+  // nullopt if the subgraphs do not fit.
+  std::optional<Scheduled> FindWhole(const Regrouped& groups, problem::Bytes room);
+  std::optional<Scheduled> FindInSlices(const Regrouped& groups, problem::Bytes room);
 
-  // Gives one subgraph after the other another form, and keeps what lowers the score. The work of
-  // all calls together is limited.
-  std::optional<base::Diagnostic> Refine(Scheduled& best);
+  // Gives one subgraph after the other another form, cuts it or joins it to the next, and keeps
+  // what lowers the score. The work of all calls together is limited.
+  void Refine(Scheduled& best);
 
   // Returns Scheduled::without_room of the first schedule; 0 if there was none.
   int FirstWithoutRoom() const { return first_without_room_.value_or(0); }
 
  private:
-  // One attempt with constants in slices.
+  // A schedule that is being improved.
   struct Attempt {
-    std::vector<size_t> sliced;  // from the beginning
-    int rounds = 1;              // after each of them, more subgraphs whose constants are late
-    size_t more = 0;             // at most so many in each round
+    std::vector<plan::Subgraph> with;
+    std::set<size_t> sliced;   // subgraphs for which slices were tried
+    std::vector<size_t> late;  // subgraphs whose constants were late in the last schedule
     PrefetchSchedule::Slices slices = PrefetchSchedule::Slices::kAll;
   };
 
   bool MayReside(const plan::Subgraph& subgraph) const;
+  bool Fits(const plan::Subgraph& subgraph, const std::vector<int>& kept,
+            problem::Bytes room) const;
   bool FitsResident(const plan::Subgraph& subgraph, const std::vector<int>& kept,
                     problem::Bytes room) const;
-  bool Fits(const std::vector<FreeBytes>& free, problem::Bytes room) const;
-  base::Expected<std::vector<FreeBytes>> FreeIn(const std::vector<plan::Subgraph>& subgraphs,
-                                                const std::vector<int>& kept,
-                                                problem::Bytes room) const;
+  std::optional<std::vector<FreeBytes>> FreeIn(const std::vector<plan::Subgraph>& subgraphs,
+                                               const std::vector<int>& kept,
+                                               problem::Bytes room) const;
+  std::vector<plan::Subgraph> WithWhole(const Regrouped& groups, problem::Bytes room,
+                                        std::vector<size_t>& too_large) const;
   std::optional<plan::Subgraph> InSlices(const plan::Subgraph& subgraph,
                                          const std::vector<int>& kept, problem::Bytes room) const;
   std::optional<plan::Subgraph> WithOtherConstants(const plan::Subgraph& subgraph,
@@ -73,25 +77,18 @@ class SubgraphForms {
   std::optional<plan::Subgraph> InMoreTiles(const plan::Subgraph& subgraph,
                                             const std::vector<int>& kept, int64_t parts,
                                             hw_profiles::HaloStorage halo) const;
-  std::vector<plan::Subgraph> OtherForms(const Scheduled& scheduled, size_t number,
-                                         problem::Bytes free) const;
-  bool Slice(const std::vector<size_t>& late, size_t most, const Regrouped& groups,
-             problem::Bytes room, std::set<size_t>& sliced,
-             std::vector<plan::Subgraph>& with) const;
-  std::optional<base::Diagnostic> Improve(const Regrouped& groups, problem::Bytes room,
-                                          PrefetchSchedule::Slices slices,
-                                          PrefetchSchedule& schedule,
-                                          std::vector<plan::Subgraph>& with,
-                                          std::vector<size_t>& late,
-                                          std::optional<Scheduled>& best);
-  std::optional<base::Diagnostic> TryInSlices(const Regrouped& groups, problem::Bytes room,
-                                              const Attempt& attempt, PrefetchSchedule& schedule,
-                                              std::vector<plan::Subgraph> with,
-                                              std::optional<Scheduled>& best);
+  std::vector<plan::Subgraph> OtherForms(const Scheduled& scheduled, size_t number) const;
+  std::vector<Regrouped> OtherPartitions(const Scheduled& scheduled, size_t number) const;
+  bool Try(Regrouped other, Scheduled& best);
+  bool Slice(const std::vector<size_t>& numbers, size_t most, const Regrouped& groups,
+             problem::Bytes room, Attempt& attempt) const;
+  void Improve(const Regrouped& groups, problem::Bytes room, PrefetchSchedule& schedule,
+               Attempt& attempt, std::optional<Scheduled>& best);
 
+  SubgraphTable& table_;
   const choices::SearchContext& context_;
   const constraints::PlanConstraints& constraints_;
-  const double score_;
+  const Sequences sequences_;
   std::optional<int> first_without_room_;
   size_t refined_ = 0;  // operators, of all programs of refined schedules
 };

@@ -21,6 +21,7 @@
 namespace tessera::search {
 namespace {
 
+using partition::driver::Load;
 using partition::driver::Regroup;
 using partition::driver::Regrouped;
 using partition::driver::Regrouping;
@@ -44,7 +45,10 @@ class Partition {
                  .budget = {}} {}
 
   Regrouped Own() const { return {plan_.subgraphs, plan_.kept}; }
-  Regrouped As(const Regrouping& regrouping) const { return Regroup(context_, Own(), regrouping); }
+  Regrouped As(const Regrouping& regrouping) const {
+    partition::driver::SubgraphTable table(context_);
+    return Regroup(table, Own(), regrouping);
+  }
 
   // With all constants there when their subgraph begins.
   int64_t LatencyOf(const Regrouped& partition) const {
@@ -61,11 +65,20 @@ class Partition {
     return cycles;
   }
 
-  bool IsProgram(const Regrouped& partition) const {
-    std::vector<encoder::program::SubgraphChoice> choices;
+  bool IsProgram(const Regrouped& partition) const { return ProgramOf(partition).has_value(); }
+
+  base::Expected<encoder::program::Program> ProgramOf(const Regrouped& partition) const {
+    return encoder::program::BuildProgram(plan_.network, plan_.profile,
+                                          cost::ChoicesOf(partition.subgraphs, partition.kept));
+  }
+
+  // Of each subgraph by itself.
+  std::vector<Load> LoadsOf(const Regrouped& partition) const {
+    partition::driver::SubgraphTable table(context_);
+    std::vector<Load> loads;
     for (const plan::Subgraph& subgraph : partition.subgraphs)
-      choices.push_back(cost::ChoiceOf(subgraph, partition.kept));
-    return encoder::program::BuildProgram(plan_.network, plan_.profile, choices).has_value();
+      loads.push_back(table.Of(subgraph, partition.kept).FindLoad().value());
+    return loads;
   }
 
  private:
@@ -91,6 +104,46 @@ int LongestOf(const Regrouped& partition) {
   for (const plan::Subgraph& subgraph : partition.subgraphs)
     longest = std::max(longest, subgraph.interval.last - subgraph.interval.first + 1);
   return longest;
+}
+
+// The bytes that live at a step. A result in place of its operand adds none.
+problem::Bytes BytesAt(const problem::Problem& problem, problem::Step step) {
+  problem::Bytes bytes = 0;
+  for (const problem::Buffer& buffer : problem.buffers)
+    bytes += LivesAt(buffer, step) ? buffer.size : 0;
+  for (const problem::Relation& relation : problem.relations) {
+    const problem::Buffer& one = problem.buffers[static_cast<size_t>(relation.first)];
+    const problem::Buffer& other = problem.buffers[static_cast<size_t>(relation.second)];
+    if (relation.kind == problem::RelationKind::kColocate && LivesAt(one, step) &&
+        LivesAt(other, step))
+      bytes -= std::min(one.size, other.size);
+  }
+  return bytes;
+}
+
+TEST(SubgraphTable, FindsTheLoadsWithinTheProgramOfTheNetwork) {
+  int with_kept = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const std::optional<plan::Plan> plan = FindPlan(seed);
+    if (!plan) continue;
+    const Partition partition(*plan);
+    for (const Regrouped& each : {partition.Own(), partition.As({})}) {
+      const std::vector<Load> loads = partition.LoadsOf(each);
+      const auto program = partition.ProgramOf(each);
+      ASSERT_TRUE(program) << "seed " << seed;
+      std::vector<Load> expected(loads.size());
+      for (size_t step = 0; step < program->steps.size(); ++step) {
+        Load& load = expected[static_cast<size_t>(program->steps[step].subgraph)];
+        const problem::Bytes bytes = BytesAt(program->problem, static_cast<problem::Step>(step));
+        load.peak = std::max(load.peak, bytes);
+        if (program->steps[step].kind != plan::StepKind::kPrologue)
+          load.after_prologue = std::max(load.after_prologue, bytes);
+      }
+      EXPECT_EQ(loads, expected) << "seed " << seed;
+      with_kept += each.kept.empty() ? 0 : 1;
+    }
+  }
+  ExpectEnough(with_kept, 20);
 }
 
 TEST(Regrouping, MakesAProgramOfTheSameOperatorsInNoMoreTime) {
@@ -125,7 +178,8 @@ TEST(Regrouping, JoinsNoMoreOperatorsThanAllowed) {
     if (!plan) continue;
     const Partition partition(*plan);
     const int most = std::max(2, LongestOf(partition.As({})));
-    EXPECT_LE(LongestOf(partition.As({.growth = kAnyGrowth, .most_operators = most})), most);
+    EXPECT_LE(LongestOf(partition.As({.growth = kAnyGrowth, .limits = {.most_operators = most}})),
+              most);
     limited += LongestOf(partition.As({.growth = kAnyGrowth})) > most ? 1 : 0;
   }
   ExpectEnough(limited, 10);
@@ -137,7 +191,8 @@ TEST(Regrouping, KeepsNothingMoreOnChipWhereThatIsNotAllowed) {
     const std::optional<plan::Plan> plan = FindPlan(seed);
     if (!plan) continue;
     const Partition partition(*plan);
-    const Regrouped regrouped = partition.As({.growth = std::nullopt, .may_keep = false});
+    const Regrouped regrouped =
+        partition.As({.growth = std::nullopt, .limits = {.may_keep = false}});
     EXPECT_EQ(regrouped.kept, plan->kept);
     EXPECT_EQ(regrouped.subgraphs.size(), plan->subgraphs.size());
     would_keep += partition.As({}).kept.size() > plan->kept.size() ? 1 : 0;
