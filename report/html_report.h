@@ -12,9 +12,9 @@
 namespace tessera::report {
 
 // The plan as one self-contained HTML page that loads nothing from the network (docs/report.md). It
-// shows headline numbers next to the baseline and the lower bounds; the network with its cuts; and
-// for every subgraph its memory map, its timeline and its costs. Names occur as data only, never as
-// markup. Equal plans give equal bytes.
+// shows headline numbers next to the baseline and the lower bounds; the network with its cuts; the
+// timeline of the program; and for every subgraph its memory map, its timeline and its costs. Names
+// occur as data only, never as markup. Equal plans give equal bytes.
 std::string WriteReport(const plan::Plan& plan, const plan::TimelineSource& timeline_of);
 
 // The files in page/, embedded in the program at build time.

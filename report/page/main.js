@@ -9,6 +9,7 @@ function select(subgraph, mark = {}) {
   history.replaceState(null, '', `#s${subgraph}`);
   markNetwork(subgraph, mark.op, mark.reveal);
   markList(subgraph);
+  program?.draw();
   markSubgraph(mark);
   // Scrolls to the operator in the network, or to the buffer in its map.
   if (!mark.reveal) return;
@@ -44,6 +45,7 @@ startTooltips();
 drawHeading();
 drawHeadline();
 drawNetwork();
+drawProgram();
 drawList();
 drawHomes();
 startSearch();

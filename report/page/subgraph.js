@@ -70,7 +70,7 @@ function drawSubgraph(index) {
   for (const [name, value] of factsOf(subgraph)) facts.append(html('div', {}, html('dt', {}, name), html('dd', {}, value)));
   const inUse = plan.memories.map((_, memory) => memory).filter((memory) => memory === 0 || buffersWithin(memory, stepsOf[index]).length > 0);
   detail.maps = inUse.map((memory) => new MemoryMap(memory, stepsOf[index]));
-  detail.timeline = new TimelineDrawing(index);
+  detail.timeline = new TimelineDrawing(plan.timelines[index]);
   const parts = [
     html('h2', {}, html('span', { class: 'index' }, String(index)), spanOf(subgraph)),
     facts,
@@ -79,7 +79,7 @@ function drawSubgraph(index) {
          sharesBar('Off-chip traffic by cause', subgraph.metrics.off_chip_by_cause, bytesText, 'cause')),
     ...detail.maps.map((map) => figure(`Memory map of ${map.of.name}`, map, roleLegend(map.buffers),
                                        `steps ${stepsOf[index][0]} to ${stepsOf[index][1] - 1}, peak ${grouped(map.peak)} B`)),
-    figure('Timeline', detail.timeline, activityLegend(index), `${grouped(plan.timelines[index].cycles)} cycles`),
+    figure('Timeline', detail.timeline, activityLegend(plan.timelines[index]), `${grouped(plan.timelines[index].cycles)} cycles`),
     alternativesTable(subgraph),
     operatorTable(subgraph),
   ];

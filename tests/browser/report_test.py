@@ -114,6 +114,21 @@ class ReportTest(unittest.TestCase):
         self.browser.point("#subgraph .activity rect")
         self.assertIn("cycles", self.text("#tooltip"))
 
+    def test_the_program_shows_all_subgraphs_and_a_click_chooses_one(self):
+        self.assertEqual(self.count("#program .span"), self.count("#list .item"))
+        self.assertGreater(self.count("#program .activity"), self.count("#subgraph .activity"))
+        ends, cycles = self.browser.run("""
+            const data = JSON.parse(document.getElementById('plan').textContent);
+            const sum = data.timelines.reduce((sum, { cycles }) => sum + cycles, 0);
+            return [sum, Number(document.querySelector('#program .faint').textContent
+                                  .split('cycles')[0].replace(/[^0-9]/g, ''))];""")
+        self.assertEqual(ends, cycles)
+        self.browser.run("document.querySelector('#program').scrollIntoView({block: 'center'})")
+        self.browser.click("#program .span:nth-child(2) rect")
+        self.assertEqual(self.browser.run("return location.hash"), "#s1")
+        self.assertEqual(self.count("#program .span.chosen"), 1)
+        self.keep("program")
+
     def test_zooms_by_buttons_and_wheel_and_fits_again(self):
         # The element in the middle stays in view.
         middle = self.browser.run("""
