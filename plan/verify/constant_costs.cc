@@ -29,9 +29,12 @@ std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
     for (const int constant : operators[static_cast<size_t>(i)].weights) {
       const Held held = ResidencyOf(plan_, users_, subgraph, constant);
       if (held.residency != Residency::kResident || !seen.insert(constant).second) continue;
-      int64_t bytes = ConstantBytes(plan_, users_, constant, subgraph.interval);
-      if (ahead) bytes = ShareOfBytes(plan_.network, subgraph, constant, *ahead, bytes);
-      AddTransfer(held.home, bytes, false, moved[static_cast<size_t>(held.home)]);
+      const int64_t all = ConstantBytes(plan_, users_, constant, subgraph.interval);
+      const auto arriving = [&](int subgraphs) {
+        return ShareOfBytes(plan_.network, subgraph, constant, subgraphs, all);
+      };
+      AddTransfer(held.home, ahead ? arriving(*ahead) : all, false,
+                  ahead && arriving(*ahead + 1) > 0, moved[static_cast<size_t>(held.home)]);
     }
   }
   for (int i = subgraph.interval.first; i <= subgraph.interval.last && TakesSlicesAhead(subgraph);
@@ -47,14 +50,14 @@ std::vector<CostCount::Moved> CostCount::ConstantsOf(const Subgraph& subgraph,
 }
 
 // `follows`: another slice of the same operand, which a pipelined link does not let wait.
-void CostCount::AddTransfer(int home, int64_t bytes, bool follows, Moved& moved) const {
+void CostCount::AddTransfer(int home, int64_t bytes, bool follows, bool begun, Moved& moved) const {
   if (bytes <= 0) return;
   const int64_t latency =
       plan_.profile.memories[static_cast<size_t>(home)].port.read_latency_cycles;
   const int64_t alone = TransferCycles(plan_.profile, home, Direction::kFromHome, {bytes, {}});
   const int64_t hidden = follows ? HiddenLatency(plan_.profile, home) : 0;
   moved.bytes = Plus(moved.bytes, bytes);
-  moved.transfers.push_back({latency - hidden, alone - latency});
+  moved.transfers.push_back({latency - hidden, alone - latency, begun});
 }
 
 // The slices of one constant for one operator. The shares that arrive together are one stream.
@@ -69,12 +72,49 @@ void CostCount::AddSlicesAhead(const Subgraph& subgraph, const graph::Operator& 
     for (int64_t slice = 0; slice < slices; ++slice) {
       const Range held = FirstAxisOfSlice(plan_, op, constant, slice);
       const int64_t extent = held.end - held.begin;
-      const Range share = ShareOfSlice(subgraph, slice, extent, group);
       const int64_t all = BytesOfSlice(plan_, op, constant, slice);
-      const int64_t bytes = Portion(all, share.end, extent) - Portion(all, share.begin, extent);
-      AddTransfer(home, bytes, follows, moved);
-      follows = follows || bytes > 0;
+      const auto arriving = [&](int subgraphs) {
+        const Range share = ShareOfSlice(subgraph, slice, extent, subgraphs);
+        return Portion(all, share.end, extent) - Portion(all, share.begin, extent);
+      };
+      AddTransfer(home, arriving(group), follows, arriving(group + 1) > 0, moved);
+      follows = follows || arriving(group) > 0;
     }
+  }
+}
+
+// What a subgraph carries for later ones, by memory, the nearest first.
+std::vector<CostCount::Moved> CostCount::CarriedIn(int subgraph) const {
+  std::vector<Moved> carried(plan_.profile.memories.size());
+  for (const int later : CarriedBy(plan_, subgraph)) {
+    const std::vector<Moved> moved =
+        ConstantsOf(plan_.subgraphs[static_cast<size_t>(later)], later - subgraph);
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const std::vector<Waiting>& more = moved[i].transfers;
+      carried[i].bytes = Plus(carried[i].bytes, moved[i].bytes);
+      carried[i].transfers.insert(carried[i].transfers.end(), more.begin(), more.end());
+    }
+  }
+  return carried;
+}
+
+// Takes from the first latencies what passes while the subgraph before runs. A transfer into a
+// buffer that receives bytes there may be requested once the other channels of the link are enough
+// for the transfers that are left.
+void CostCount::Request(std::vector<Moved>& carried) const {
+  const auto is_begun = [](const Moved& moved) {
+    return !moved.transfers.empty() && moved.transfers.front().begun;
+  };
+  if (std::none_of(carried.begin(), carried.end(), is_begun)) return;
+  const std::vector<Moved> before = CarriedIn(subgraph_ - 1);
+  for (size_t i = 0; i < carried.size(); ++i) {
+    if (!is_begun(carried[i])) continue;
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(plan_.profile, static_cast<int>(i), plan_.profile.tile_memory);
+    int64_t others = link == nullptr ? 0 : link->outstanding - 1;
+    int64_t& latency = carried[i].transfers.front().latency;
+    for (size_t left = before[i].transfers.size(); left > 0 && others > 0; --left, --others)
+      latency = std::max<int64_t>(0, latency - before[i].transfers[left - 1].cycles);
   }
 }
 

@@ -57,6 +57,7 @@ int64_t HiddenLatency(const hw_profiles::Profile& profile, int home);
 struct Waiting {
   int64_t latency = 0;
   int64_t cycles = 0;
+  bool begun = false;  // earlier bytes of the same buffer arrive while the subgraph before runs
 };
 
 // The cycles of these transfers from one home, in this order, if up to `most` of them are under way

@@ -149,7 +149,9 @@ class CostCount {
   }
   void PairStages();
   std::vector<Moved> ConstantsOf(const Subgraph& subgraph, std::optional<int> ahead) const;
-  void AddTransfer(int home, int64_t bytes, bool follows, Moved& moved) const;
+  std::vector<Moved> CarriedIn(int subgraph) const;
+  void Request(std::vector<Moved>& carried) const;
+  void AddTransfer(int home, int64_t bytes, bool follows, bool begun, Moved& moved) const;
   void AddSlicesAhead(const Subgraph& subgraph, const graph::Operator& op, int constant,
                       std::optional<int> ahead, Moved& moved) const;
   Moved CopiesOf(const Alike& tile) const;

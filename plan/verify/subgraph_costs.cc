@@ -50,18 +50,10 @@ CostCount::CostCount(const Plan& plan, const std::vector<Users>& users, int subg
       costing_(plan, users, Current()),
       own_(ConstantsOf(Current(), std::nullopt)),
       rest_(ConstantsOf(Current(), 0)),
-      carried_(plan.profile.memories.size()) {
+      carried_(CarriedIn(subgraph)) {
   for (size_t i = 0; i < rest_.size(); ++i)
     rest_[i].cycles = CyclesInQueue(plan.profile, static_cast<int>(i), rest_[i].transfers, 1);
-  for (const int later : CarriedBy(plan, subgraph)) {
-    const std::vector<Moved> moved =
-        ConstantsOf(plan.subgraphs[static_cast<size_t>(later)], later - subgraph);
-    for (size_t i = 0; i < moved.size(); ++i) {
-      const std::vector<Waiting>& more = moved[i].transfers;
-      carried_[i].bytes = Plus(carried_[i].bytes, moved[i].bytes);
-      carried_[i].transfers.insert(carried_[i].transfers.end(), more.begin(), more.end());
-    }
-  }
+  Request(carried_);
   for (size_t i = 0; i < carried_.size(); ++i) {
     const std::vector<Waiting>& transfers = carried_[i].transfers;
     carried_[i].cycles = CyclesInQueue(plan.profile, static_cast<int>(i), transfers,

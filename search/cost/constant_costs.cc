@@ -151,15 +151,15 @@ std::vector<Stream> StreamsOf(const graph::Graph& graph, const Profile& profile,
 
 namespace {
 
-// The transfer of bytes of a stream that comes first among its transfers or follows another.
+// The transfer of bytes of a stream. Over a pipelined link only the first takes the latency.
 void AddTransfer(const Profile& profile, int64_t bytes, ConstantsPart& part) {
   if (bytes == 0) return;
-  const bool first = part.transfers.empty();
   base::Accumulate(part.bytes, bytes);
   const int64_t alone = TransferCycles(profile, part.home, Direction::kRead, OneRun(bytes));
   const int64_t latency = profile.memories[static_cast<size_t>(part.home)].port.read_latency_cycles;
-  const int64_t following = FollowingTransferCycles(profile, part.home, OneRun(bytes));
-  part.transfers.push_back({first || following == alone ? latency : 0, alone - latency});
+  const hw_profiles::Link* link = hw_profiles::LinkBetween(profile, part.home, profile.tile_memory);
+  const bool hides = !part.transfers.empty() && link != nullptr && link->pipelined;
+  part.transfers.push_back({hides ? 0 : latency, alone - latency});
 }
 
 }  // namespace
@@ -179,10 +179,12 @@ ConstantsPart CostAhead(const Profile& profile, const Stream& stream, std::span<
       encoder::program::SlicesArriving(stream.slices, prefetch, ahead);
   for (int64_t slice = slices.begin; slice < slices.end; ++slice) {
     const int64_t extent = slice + 1 == stream.slices ? stream.last_extent : stream.full_extent;
-    AddTransfer(profile,
-                encoder::program::SlicePartAhead(slice, extent, prefetch, ahead)
-                    .BytesOf(stream.BytesOf(slice)),
-                part);
+    const auto arriving = [&](int subgraphs) {
+      return encoder::program::SlicePartAhead(slice, extent, prefetch, subgraphs)
+          .BytesOf(stream.BytesOf(slice));
+    };
+    if (part.transfers.empty()) part.continues = arriving(ahead + 1) > 0;
+    AddTransfer(profile, arriving(ahead), part);
   }
   return part;
 }
@@ -197,41 +199,77 @@ MovedConstants MovedConstantsOf(const graph::Graph& graph, const Profile& profil
   return moved;
 }
 
-Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
-                        std::span<const plan::Subgraph> subgraphs, size_t number) {
+namespace {
+
+// Returns what subgraph number `number` carries.
+Prefetches CarriedBy(const graph::Graph& graph, const Profile& profile,
+                     std::span<const plan::Subgraph> subgraphs, size_t number) {
   Prefetches prefetches{.own = subgraphs[number].prefetch};
   for (size_t i = number + 1; i < subgraphs.size(); ++i) {
     const plan::Subgraph& later = subgraphs[i];
     const auto ahead = static_cast<int>(i - number);
     if (std::find(later.prefetch.begin(), later.prefetch.end(), ahead) != later.prefetch.end())
       prefetches.Carry(graph, profile,
-                       MovedConstantsOf(graph, profile, later.interval, later.weights), later,
-                       ahead);
+                       MovedConstantsOf(graph, profile, later.interval, later.weights), later.tiles,
+                       later.prefetch, ahead);
   }
   return prefetches;
 }
 
+}  // namespace
+
+Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
+                        std::span<const plan::Subgraph> subgraphs, size_t number) {
+  Prefetches prefetches = CarriedBy(graph, profile, subgraphs, number);
+  const auto continues = [](const Prefetches::Part& part) { return part.continues; };
+  if (std::any_of(prefetches.carried.begin(), prefetches.carried.end(), continues))
+    prefetches.Continue(profile, CarriedBy(graph, profile, subgraphs, number - 1));
+  return prefetches;
+}
+
 void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
-                       const MovedConstants& constants, const plan::Subgraph& later, int ahead) {
+                       const MovedConstants& constants, int64_t tiles,
+                       std::span<const int> prefetch, int ahead) {
   const auto add = [this](const Part& more) {
     auto part = std::find_if(carried.begin(), carried.end(),
                              [&](const Part& each) { return each.home == more.home; });
     if (part == carried.end()) part = carried.insert(part, Part{.home = more.home});
+    if (part->transfers.empty()) part->continues = more.continues;
     base::Accumulate(part->bytes, more.bytes);
     part->transfers.insert(part->transfers.end(), more.transfers.begin(), more.transfers.end());
   };
   for (const LoadedOnce& constant : constants.once) {
-    const int64_t bytes =
-        encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
-                                    later.prefetch, ahead)
-            .BytesOf(constant.bytes);
-    Part part{.home = constant.home};
-    AddTransfer(profile, bytes, part);
+    const auto arriving = [&](int subgraphs) {
+      return encoder::program::PartAhead(graph.tensors[static_cast<size_t>(constant.tensor)],
+                                         prefetch, subgraphs)
+          .BytesOf(constant.bytes);
+    };
+    Part part{.home = constant.home, .continues = arriving(ahead + 1) > 0};
+    AddTransfer(profile, arriving(ahead), part);
     add(part);
   }
-  if (!encoder::program::PrefetchesSlices(later.weights, later.tiles, later.prefetch)) return;
-  for (const Stream& stream : constants.slices)
-    add(CostAhead(profile, stream, later.prefetch, ahead));
+  if (!encoder::program::PrefetchesSlices(hw_profiles::WeightPolicy::kStreamed, tiles, prefetch))
+    return;
+  for (const Stream& stream : constants.slices) add(CostAhead(profile, stream, prefetch, ahead));
+}
+
+// The last transfers of the queue before, of which all but one are under way at the same time as
+// the first of this one, move their bytes after it is requested.
+void Prefetches::Continue(const Profile& profile, const Prefetches& before) {
+  for (Part& part : carried) {
+    if (!part.continues) continue;
+    const hw_profiles::Link* link =
+        hw_profiles::LinkBetween(profile, part.home, profile.tile_memory);
+    const auto other = std::find_if(before.carried.begin(), before.carried.end(),
+                                    [&](const Part& each) { return each.home == part.home; });
+    const auto most = static_cast<size_t>(link == nullptr ? 0 : link->outstanding - 1);
+    const size_t last = std::min(most, other->transfers.size());
+    part.requested_before = 0;
+    std::for_each(other->transfers.end() - static_cast<std::ptrdiff_t>(last),
+                  other->transfers.end(), [&part](const ConstantsPart::Transfer& transfer) {
+                    base::Accumulate(part.requested_before, transfer.cycles);
+                  });
+  }
 }
 
 }  // namespace tessera::search::cost

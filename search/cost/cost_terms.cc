@@ -317,7 +317,9 @@ int64_t QueueCycles(const Profile& profile, const ConstantsPart& part, int64_t m
   std::vector<int64_t> ends;
   ends.reserve(part.transfers.size());
   for (const ConstantsPart::Transfer& transfer : part.transfers) {
-    const int64_t requested = ends.size() < at_once ? 0 : ends[ends.size() - at_once];
+    const int64_t requested = ends.empty()            ? -part.requested_before
+                              : ends.size() < at_once ? 0
+                                                      : ends[ends.size() - at_once];
     const int64_t before = ends.empty() ? 0 : ends.back();
     const int64_t begin = std::max(before, base::SaturatingAdd(requested, transfer.latency));
     ends.push_back(base::SaturatingAdd(begin, transfer.cycles));

@@ -179,11 +179,17 @@ struct ConstantsPart {
   struct Transfer {
     int64_t latency = 0;
     int64_t cycles = 0;  // after it
+    friend bool operator==(const Transfer&, const Transfer&) = default;
   };
 
   int home = 0;  // index into Profile::memories
   int64_t bytes = 0;
   std::vector<Transfer> transfers = {};
+  // Whether earlier parts of the first transfer's constant arrive one subgraph earlier. Then it is
+  // requested so many cycles before the queue begins (docs/program.md, 8.1.14).
+  bool continues = false;
+  int64_t requested_before = 0;
+  friend bool operator==(const ConstantsPart&, const ConstantsPart&) = default;
 };
 
 // Returns the cycles of the part if up to `most` of its transfers, and as many as the link permits,
@@ -226,16 +232,21 @@ MovedConstants MovedConstantsOf(const graph::Graph& graph, const hw_profiles::Pr
 struct Prefetches {
   using Part = ConstantsPart;
 
-  // Adds the constants of a later subgraph that arrive `ahead` subgraphs before it. `constants` are
-  // those of its interval and weights.
+  // Adds the constants of a later subgraph of so many tiles that arrive `ahead` subgraphs before
+  // it. `prefetch` is that of the later subgraph.
   void Carry(const graph::Graph& graph, const hw_profiles::Profile& profile,
-             const MovedConstants& constants, const plan::Subgraph& later, int ahead);
+             const MovedConstants& constants, int64_t tiles, std::span<const int> prefetch,
+             int ahead);
+
+  // Finds how early the queues that continue those of the subgraph before are requested.
+  void Continue(const hw_profiles::Profile& profile, const Prefetches& before);
 
   // When this subgraph's constants arrive (plan::Subgraph::prefetch). It still pays for their
   // bytes.
   std::vector<int> own = {};
   // Constants of later subgraphs that are loaded while this one runs; one part for each home.
   std::vector<Part> carried = {};
+  friend bool operator==(const Prefetches&, const Prefetches&) = default;
 };
 
 // Returns the cycles of what a subgraph carries from one home.

@@ -20,9 +20,15 @@ namespace {
 using encoder::program::SubgraphChoice;
 using problem::Problem;
 
-// The budget of a placement, times its buffers. It is small, because another change may be easier
-// to place.
-constexpr int64_t kPlacingWork = 6'000'000;
+// Returns the units of a placement. They are few, because another change may be easier to place. A
+// unit takes time in proportion to the buffers, so there are fewer units for more buffers.
+int64_t UnitsFor(size_t buffers) {
+  constexpr int64_t kWork = 2'000'000;  // units times buffers
+  constexpr int64_t kMostWork = 6'000'000;
+  constexpr int64_t kEnough = 9'000;  // units, if that is not too much work
+  const auto count = std::max<int64_t>(1, static_cast<int64_t>(buffers));
+  return std::min(std::max(kWork / count, kEnough), kMostWork / count);
+}
 
 // Returns the homes of the plan, with lifespans in these subgraphs; nullopt if tensors that shared
 // addresses now live together. Tensors inside a joined subgraph have no home.
@@ -113,10 +119,10 @@ base::Expected<ChangeOutcome> TryChange(const choices::SearchContext& context,
   if (!homes) return ChangeOutcome::kNoRoom;
   placement::JointPlacement joint{
       .program = *std::move(program), .result = {}, .homes = *std::move(homes)};
-  const auto buffers = static_cast<int64_t>(joint.program.problem.buffers.size());
-  base::Expected<problem::Result> result = context.Place(
-      Hinted(context, constraints, plan, joint.program), /*minimize=*/false,
-      {std::min(context.budget.units, kPlacingWork / std::max<int64_t>(buffers, 1))}, context.stop);
+  const int64_t units = UnitsFor(joint.program.problem.buffers.size());
+  base::Expected<problem::Result> result =
+      context.Place(Hinted(context, constraints, plan, joint.program), /*minimize=*/false,
+                    {std::min(context.budget.units, units)}, context.stop);
   if (!result) return base::Unexpected(result.error());
   joint.result = *std::move(result);
   if (!joint.result.allocation)

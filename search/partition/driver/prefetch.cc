@@ -45,12 +45,14 @@ using Outcome = ChangeOutcome;
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kSettingsInSlices = 8;     // partitions with a room
 constexpr size_t kSchedulesRefined = 6;
-constexpr size_t kMostPlaced = 8;  // schedules
+constexpr size_t kMostPlaced = 24;  // schedules
 
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
 constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
 constexpr double kLeastShareForSlices = 0.94;  // slices leave small gaps
+constexpr size_t kRefinedAgain = 1;            // of those, in less room
+constexpr double kLessRoom = 0.01;             // of a schedule that has no placement
 
 constexpr double kNoSchedule = std::numeric_limits<double>::infinity();
 
@@ -80,20 +82,11 @@ class Prefetcher {
         forms_(table_, constraints, limits_) {}
 
   base::Expected<plan::Plan> Run() {
-    Outcome outcome = Outcome::kNoGain;
     const double before = plan_.score;
-    const std::vector<Scheduled> schedules = FindSchedules();
-    for (const Scheduled& scheduled : schedules) {
-      const base::Expected<Outcome> tried =
-          TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
-      if (!tried) return base::Unexpected(tried.error());
-      outcome = *tried;
-      if (outcome == Outcome::kTaken) without_room_ = scheduled.without_room;
-      if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
-    }
-    if (schedules.empty() && context_.stop.Requested()) outcome = Outcome::kStopped;
+    const base::Expected<Outcome> outcome = PlaceBest(FindSchedules());
+    if (!outcome) return base::Unexpected(outcome.error());
     FindStatus();
-    Note(outcome, before);
+    Note(*outcome, before);
     return std::move(plan_);
   }
 
@@ -135,7 +128,7 @@ class Prefetcher {
     return settings;
   }
 
-  // Returns the best schedules of the given and of the regrouped subgraphs, the best first.
+  // Returns the schedules of the given and of the regrouped subgraphs that lower the score.
   std::vector<Scheduled> FindSchedules() {
     const std::vector<Regrouped> partitions = FindPartitions();
     std::vector<Scheduled> schedules;
@@ -158,9 +151,35 @@ class Prefetcher {
     schedules.insert(schedules.end(), refined.begin(), refined.end());
     const double score = ScoreWithoutPeaks(context_, plan_.totals);
     std::erase_if(schedules, [score](const Scheduled& each) { return each.score >= score; });
-    std::stable_sort(schedules.begin(), schedules.end(), IsBetter());
-    if (schedules.size() > kMostPlaced) schedules.resize(kMostPlaced);
     return schedules;
+  }
+
+  // Places the schedules, the best first, until one has a placement. One that has none is scheduled
+  // in less room, too. Those of equal score differ little, and one of them is enough.
+  base::Expected<Outcome> PlaceBest(std::vector<Scheduled> schedules) {
+    if (schedules.empty() && context_.stop.Requested()) return Outcome::kStopped;
+    Outcome outcome = Outcome::kNoGain;
+    double last = kNoSchedule;
+    for (size_t tries = 0; tries < kMostPlaced && !schedules.empty();) {
+      const auto best = std::min_element(schedules.begin(), schedules.end(), IsBetter());
+      const Scheduled scheduled = *best;
+      schedules.erase(best);
+      if (scheduled.score == last) continue;
+      last = scheduled.score;
+      ++tries;
+      const base::Expected<Outcome> tried =
+          TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
+      if (!tried) return tried;
+      outcome = *tried;
+      if (outcome == Outcome::kTaken) without_room_ = scheduled.without_room;
+      if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
+      std::optional<Scheduled> smaller =
+          forms_.InRoom(scheduled, scheduled.room - PartOfRoom(kLessRoom));
+      if (smaller && tries <= kRefinedAgain) forms_.Refine(*smaller);
+      if (smaller && smaller->score < ScoreWithoutPeaks(context_, plan_.totals))
+        schedules.push_back(*std::move(smaller));
+    }
+    return outcome;
   }
 
   problem::Bytes PartOfRoom(double share) const {

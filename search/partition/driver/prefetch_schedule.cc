@@ -49,17 +49,25 @@ bool PrefetchSchedule::Overlaps(const plan::Subgraph& subgraph) const {
          hw_profiles::DmaSteps::kDoubleBuffered;
 }
 
-void PrefetchSchedule::AddTo(cost::Prefetches& prefetches, Entry& entry, const plan::Subgraph& user,
-                             int ahead) const {
-  prefetches.Carry(context_.graph, context_.profile, entry.FindConstants(), user, ahead);
+void PrefetchSchedule::AddTo(cost::Prefetches& prefetches, const Queued& user,
+                             std::span<const int> prefetch, int ahead) const {
+  prefetches.Carry(context_.graph, context_.profile, user.entry->FindConstants(), user.tiles,
+                   prefetch, ahead);
+}
+
+// Returns what the carrier has with constants of one more subgraph.
+cost::Prefetches PrefetchSchedule::With(const Carrier& carrier, const Queued& user,
+                                        std::span<const int> prefetch, int ahead) const {
+  cost::Prefetches with = carrier.prefetches;
+  AddTo(with, user, prefetch, ahead);
+  with.Continue(context_.profile, *carrier.before);
+  return with;
 }
 
 // Returns the number of parts of the subgraph's constants; 0 if none is loaded once.
-size_t PrefetchSchedule::PartsOf(const plan::Subgraph& subgraph, Entry& entry) const {
-  plan::Subgraph whole = subgraph;
-  whole.prefetch = {1};
+size_t PrefetchSchedule::PartsOf(const Queued& user) const {
   cost::Prefetches all;
-  AddTo(all, entry, whole, 1);
+  AddTo(all, user, std::array{1}, 1);
   int64_t cycles = 0;
   for (const cost::Prefetches::Part& part : all.carried)
     cycles = std::max(cycles, cost::CarriedCycles(context_.profile, part));
@@ -75,19 +83,16 @@ size_t PrefetchSchedule::Assign(const Carrier& carrier, Queued& next, int ahead,
     return cost::LatencyWith(context_.profile, carrier.times, prefetches.carried);
   };
   const int64_t before = latency(carrier.prefetches);
-  std::vector<int>& prefetch = next.user.prefetch;
+  std::vector<int>& prefetch = next.prefetch;
   const auto assign = [&](size_t count) {
     for (size_t i = next.done; i < prefetch.size(); ++i)
       prefetch[i] = i < next.done + count ? ahead : 0;
   };
   size_t fits = 0;
   size_t too_many = most + 1;
-  while (fits + 1 < too_many) {
-    const size_t count = std::midpoint(fits, too_many);
+  for (size_t count = most; fits + 1 < too_many; count = std::midpoint(fits, too_many)) {
     assign(count);
-    cost::Prefetches with{.own = {}, .carried = carrier.prefetches.carried};
-    AddTo(with, *next.entry, next.user, ahead);
-    (latency(with) <= before ? fits : too_many) = count;
+    (latency(With(carrier, next, prefetch, ahead)) <= before ? fits : too_many) = count;
   }
   assign(fits);
   return fits;
@@ -97,25 +102,22 @@ size_t PrefetchSchedule::Assign(const Carrier& carrier, Queued& next, int ahead,
 // Returns whether it does.
 bool PrefetchSchedule::PaysToWait(const Carrier& carrier, Queued& next) const {
   const auto latency = [&](const std::vector<int>& prefetch) {
-    plan::Subgraph user = next.user;
-    user.prefetch = prefetch;
-    cost::Prefetches with = carrier.prefetches;
-    if (std::find(prefetch.begin(), prefetch.end(), 1) != prefetch.end())
-      AddTo(with, *next.entry, user, 1);
+    const bool arrives = std::find(prefetch.begin(), prefetch.end(), 1) != prefetch.end();
+    const cost::Prefetches with = arrives ? With(carrier, next, prefetch, 1) : carrier.prefetches;
     return carrier.entry->PriceOf(with, Detail::kTotals).latency_cycles +
            next.entry->PriceOf({.own = prefetch, .carried = {}}, Detail::kTotals).latency_cycles;
   };
-  if (next.user.prefetch.back() == 1) return false;
-  std::vector<int> all = next.user.prefetch;
+  if (next.prefetch.back() == 1) return false;
+  std::vector<int> all = next.prefetch;
   std::replace(all.begin(), all.end(), 0, 1);
-  if (latency(all) >= latency(next.user.prefetch)) return false;
-  next.user.prefetch = std::move(all);
+  if (latency(all) >= latency(next.prefetch)) return false;
+  next.prefetch = std::move(all);
   return true;
 }
 
-problem::Bytes PrefetchSchedule::BytesOf(const plan::Subgraph& subgraph) const {
+problem::Bytes PrefetchSchedule::BytesOf(Entry& entry) {
   problem::Bytes bytes = 0;
-  for (const cost::LoadedOnce& constant : table_.Of(subgraph, kept_).FindConstants().once)
+  for (const cost::LoadedOnce& constant : entry.FindConstants().once)
     base::Accumulate(bytes, constant.bytes);
   return bytes;
 }
@@ -143,7 +145,7 @@ size_t PrefetchSchedule::SlicesNeeded(Entry& entry, size_t most) const {
 PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgraph, FreeBytes own,
                                                    Slices slices) {
   Entry& entry = table_.Of(subgraph, kept_);
-  Queued queued{.user = subgraph, .entry = &entry, .bytes = BytesOf(subgraph)};
+  Queued queued{.entry = &entry, .tiles = subgraph.tiles, .bytes = BytesOf(entry)};
   size_t parts = 0;
   if (!Overlaps(subgraph)) return queued;
   if (encoder::program::PrefetchesSlices(subgraph.weights, subgraph.tiles, std::array{1})) {
@@ -160,9 +162,9 @@ PrefetchSchedule::Queued PrefetchSchedule::Enqueue(const plan::Subgraph& subgrap
   }
   if (parts == 0) {
     queued.slice_bytes = 0;
-    parts = PartsOf(subgraph, entry);
+    parts = PartsOf(queued);
   }
-  queued.user.prefetch.assign(parts, 0);
+  queued.prefetch.assign(parts, 0);
   return queued;
 }
 
@@ -179,26 +181,20 @@ size_t PrefetchSchedule::PartsWithRoom(const Queued& next,
   problem::Bytes free = from_carrier.front().after_prologue;
   for (const FreeBytes& each : from_carrier.subspan(1)) free = std::min(free, each.throughout);
   if (next.done == 0) free -= next.bytes;
-  const size_t left = next.user.prefetch.size() - next.done;
+  const size_t left = next.prefetch.size() - next.done;
   if (next.slice_bytes == 0) return next.done > 0 || free >= 0 ? left : 0;
   if (free < 0) return 0;
   const int64_t slices = SlicesBegun(next.done) + free / next.slice_bytes;
   return std::min(left, static_cast<size_t>(slices * encoder::program::kPartsOfSlice) - next.done);
 }
 
-// Assigns constants of later subgraphs to subgraph `number`.
-void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t number,
+// Assigns constants of later subgraphs to the carrier, which is subgraph `number`.
+void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, Carrier& carrier, size_t number,
                             std::span<Queued> queue, std::span<FreeBytes> free) const {
-  Entry& entry = *queue[number].entry;
-  const SubgraphTable::Costing& costing = entry.FindCosting();
-  Carrier carrier{.entry = &entry,
-                  .times = context_.simulator.PortsOf(costing.tiling, *costing.costs,
-                                                      costing.policy, subgraphs[number].prefetch),
-                  .prefetches = {.own = subgraphs[number].prefetch, .carried = {}}};
   for (size_t user = number + 1; user < queue.size(); ++user) {
     Queued& next = queue[user];
     const auto ahead = static_cast<int>(user - number);
-    const size_t left = next.user.prefetch.size() - next.done;
+    const size_t left = next.prefetch.size() - next.done;
     if (left == 0) continue;
     const std::span<FreeBytes> from_carrier = free.subspan(number, user - number);
     const size_t most = PartsWithRoom(next, from_carrier);
@@ -224,30 +220,46 @@ void PrefetchSchedule::Fill(std::vector<plan::Subgraph>& subgraphs, size_t numbe
     next.done += taken;
     free[user].throughout -= BytesOfSlots(next) - slots;
     free[user].after_prologue -= BytesOfSlots(next) - slots;
-    subgraphs[user].prefetch = next.user.prefetch;
+    subgraphs[user].prefetch = next.prefetch;
     if (next.slice_bytes > 0)
       subgraphs[user].prefetch.resize(next.done - next.done % encoder::program::kPartsOfSlice);
+    carrier.prefetches = With(carrier, next, next.prefetch, ahead);
     if (taken < left) return;
-    AddTo(carrier.prefetches, *next.entry, next.user, ahead);
   }
+}
+
+// Returns what a subgraph carries, without what its queues continue.
+cost::Prefetches PrefetchSchedule::PrefetchesAt(const std::vector<plan::Subgraph>& subgraphs,
+                                                std::span<const Queued> queue,
+                                                size_t number) const {
+  cost::Prefetches prefetches{.own = subgraphs[number].prefetch, .carried = {}};
+  for (size_t user = number + 1; user < subgraphs.size(); ++user) {
+    const std::vector<int>& list = subgraphs[user].prefetch;
+    const auto ahead = static_cast<int>(user - number);
+    if (!list.empty() && list.front() >= ahead &&
+        std::find(list.begin(), list.end(), ahead) != list.end())
+      AddTo(prefetches, queue[user], list, ahead);
+  }
+  return prefetches;
+}
+
+std::vector<cost::Prefetches> PrefetchSchedule::AllPrefetches(
+    const std::vector<plan::Subgraph>& subgraphs, std::span<const Queued> queue) const {
+  std::vector<cost::Prefetches> prefetches;
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
+    prefetches.push_back(PrefetchesAt(subgraphs, queue, i));
+    if (i > 0) prefetches[i].Continue(context_.profile, prefetches[i - 1]);
+  }
+  return prefetches;
 }
 
 PrefetchSchedule::Proposal PrefetchSchedule::Price(std::vector<plan::Subgraph> subgraphs,
                                                    std::span<const Queued> queue) const {
-  std::vector<cost::Prefetches> prefetches(subgraphs.size());
-  for (size_t i = 0; i < subgraphs.size(); ++i) {
-    prefetches[i].own = subgraphs[i].prefetch;
-    int before = 0;
-    for (const int ahead : subgraphs[i].prefetch) {
-      if (ahead > 0 && ahead != before)
-        AddTo(prefetches[i - static_cast<size_t>(ahead)], *queue[i].entry, subgraphs[i], ahead);
-      before = ahead;
-    }
-  }
+  const std::vector<cost::Prefetches> prefetches = AllPrefetches(subgraphs, queue);
   Proposal proposal;
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     proposal.without_room += queue[i].lacked_room && queue[i].done == 0 ? 1 : 0;
-    if (queue[i].delays || queue[i].lacked_room || queue[i].done < queue[i].user.prefetch.size())
+    if (queue[i].delays || queue[i].lacked_room || queue[i].done < queue[i].prefetch.size())
       proposal.late.push_back(i);
     subgraphs[i].metrics = queue[i].entry->PriceOf(prefetches[i], Detail::kParts);
     plan::Accumulate(proposal.totals, subgraphs[i].metrics);
@@ -257,7 +269,8 @@ PrefetchSchedule::Proposal PrefetchSchedule::Price(std::vector<plan::Subgraph> s
 }
 
 PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph> subgraphs,
-                                                     std::vector<FreeBytes> free, Slices slices) {
+                                                     std::vector<FreeBytes> free, Slices slices,
+                                                     bool improve) {
   std::vector<Queued> queue(subgraphs.size());
   for (size_t i = 0; i < subgraphs.size(); ++i) {
     subgraphs[i].prefetch.clear();
@@ -267,9 +280,20 @@ PrefetchSchedule::Proposal PrefetchSchedule::Propose(std::vector<plan::Subgraph>
       queue[i].entry = &table_.Of(subgraphs[i], kept_);
     }
   }
+  cost::Prefetches before;
   for (size_t number = 0; number < subgraphs.size(); ++number) {
-    if (Overlaps(subgraphs[number])) Fill(subgraphs, number, queue, free);
+    Entry& entry = *queue[number].entry;
+    const std::vector<int>& own = subgraphs[number].prefetch;
+    const SubgraphTable::Costing& costing = entry.FindCosting();
+    Carrier carrier{
+        .entry = &entry,
+        .times = context_.simulator.PortsOf(costing.tiling, *costing.costs, costing.policy, own),
+        .prefetches = {.own = own, .carried = {}},
+        .before = &before};
+    if (Overlaps(subgraphs[number])) Fill(subgraphs, carrier, number, queue, free);
+    before = std::move(carrier.prefetches);
   }
+  if (improve) Improve(subgraphs, queue, free);
   return Price(std::move(subgraphs), queue);
 }
 

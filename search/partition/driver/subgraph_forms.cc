@@ -45,7 +45,7 @@ constexpr int kMostSlicedSingly = 15;     // of one subgraph in each
 constexpr int64_t kLargeConstants = 32;   // constants of a subgraph, as a part of the memory
 constexpr int64_t kLargeSubgraph = 4;     // its buffers, as a part of the memory
 constexpr int64_t kLongWait = 256;        // of engines, as a part of all time
-constexpr size_t kMostRefined = 1 << 17;  // operators, of all programs of refined schedules
+constexpr size_t kMostRefined = 1 << 16;  // operators, of all programs of refined schedules
 
 bool HasSlices(const plan::Subgraph& subgraph) {
   return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
@@ -192,7 +192,9 @@ std::optional<Scheduled> SubgraphForms::FindInSlices(const Regrouped& groups, pr
 
   std::vector<size_t> large = too_large;
   for (size_t number = 1; number < with.size(); ++number) {
-    if (schedule.BytesOf(with[number]) > context_.Room() / kLargeConstants) large.push_back(number);
+    SubgraphTable::Entry& entry = table_.Of(with[number], groups.kept);
+    if (PrefetchSchedule::BytesOf(entry) > context_.Room() / kLargeConstants)
+      large.push_back(number);
   }
   Attempt needed{.with = with, .sliced = {}, .late = {}, .slices = Slices::kNeeded};
   Slice(large, with.size(), groups, room, needed);
@@ -290,27 +292,34 @@ std::vector<Regrouped> SubgraphForms::OtherPartitions(const Scheduled& scheduled
   return partitions;
 }
 
+std::optional<Scheduled> SubgraphForms::Schedule(Regrouped groups, problem::Bytes room,
+                                                 Slices slices, bool improve) const {
+  std::optional<std::vector<FreeBytes>> free = FreeIn(groups.subgraphs, groups.kept, room);
+  if (!free) return std::nullopt;
+  PrefetchSchedule::Proposal found =
+      PrefetchSchedule(table_, groups.kept)
+          .Propose(std::move(groups.subgraphs), *std::move(free), slices, improve);
+  const double score = ScoreWithoutPeaks(context_, found.totals);
+  return Scheduled{
+      std::move(found.subgraphs), std::move(groups.kept), score, found.without_room, room, slices};
+}
+
+std::optional<Scheduled> SubgraphForms::InRoom(const Scheduled& scheduled,
+                                               problem::Bytes room) const {
+  return Schedule({scheduled.subgraphs, scheduled.kept}, room, scheduled.slices, /*improve=*/true);
+}
+
 // Schedules the partition, and replaces `best` if that is better. Returns false once the work ends.
 bool SubgraphForms::Try(Regrouped other, Scheduled& best) {
   refined_ += context_.graph.operators.size();
   if (context_.stop.Requested() || refined_ > kMostRefined) return false;
-  std::optional<std::vector<FreeBytes>> free = FreeIn(other.subgraphs, other.kept, best.room);
-  if (!free) return true;
-  PrefetchSchedule schedule(table_, other.kept);
-  PrefetchSchedule::Proposal found =
-      schedule.Propose(std::move(other.subgraphs), *std::move(free), best.slices);
-  const double score = ScoreWithoutPeaks(context_, found.totals);
-  if (score < best.score)
-    best = {std::move(found.subgraphs),
-            std::move(other.kept),
-            score,
-            found.without_room,
-            best.room,
-            best.slices};
+  std::optional<Scheduled> found =
+      Schedule(std::move(other), best.room, best.slices, /*improve=*/false);
+  if (found && found->score < best.score) best = *std::move(found);
   return true;
 }
 
-void SubgraphForms::Refine(Scheduled& best) {
+void SubgraphForms::ChangeSubgraphs(Scheduled& best) {
   for (size_t number = 0; number < best.subgraphs.size(); ++number) {
     if (context_.stop.Requested()) return;
     for (Regrouped& other : OtherPartitions(best, number)) {
@@ -322,6 +331,13 @@ void SubgraphForms::Refine(Scheduled& best) {
       if (!Try(std::move(other), best)) return;
     }
   }
+}
+
+void SubgraphForms::Refine(Scheduled& best) {
+  ChangeSubgraphs(best);
+  if (context_.stop.Requested()) return;
+  std::optional<Scheduled> improved = InRoom(best, best.room);
+  if (improved && improved->score < best.score) best = *std::move(improved);
 }
 
 }  // namespace tessera::search::partition::driver

@@ -47,6 +47,9 @@ class SubgraphForms {
   // what lowers the score. The work of all calls together is limited.
   void Refine(Scheduled& best);
 
+  // Returns the schedule of the same subgraphs in another room; nullopt if they do not fit.
+  std::optional<Scheduled> InRoom(const Scheduled& scheduled, problem::Bytes room) const;
+
   // Returns Scheduled::without_room of the first schedule; 0 if there was none.
   int FirstWithoutRoom() const { return first_without_room_.value_or(0); }
 
@@ -79,6 +82,9 @@ class SubgraphForms {
                                             hw_profiles::HaloStorage halo) const;
   std::vector<plan::Subgraph> OtherForms(const Scheduled& scheduled, size_t number) const;
   std::vector<Regrouped> OtherPartitions(const Scheduled& scheduled, size_t number) const;
+  std::optional<Scheduled> Schedule(Regrouped groups, problem::Bytes room,
+                                    PrefetchSchedule::Slices slices, bool improve) const;
+  void ChangeSubgraphs(Scheduled& best);
   bool Try(Regrouped other, Scheduled& best);
   bool Slice(const std::vector<size_t>& numbers, size_t most, const Regrouped& groups,
              problem::Bytes room, Attempt& attempt) const;

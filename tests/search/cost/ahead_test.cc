@@ -116,6 +116,29 @@ TEST(Ahead, OverlapsLatenciesInAQueue) {
   EXPECT_EQ(cost::CarriedCycles(profile, part), 24 + 20);
 }
 
+// Weights of 4 bytes, two of which arrive in each of two subgraphs: 7 cycles of latency and 4 more.
+// The second part is requested before the 4 cycles of the first.
+TEST(Ahead, RequestsTheRestOfAConstantWhileTheSubgraphBeforeRuns) {
+  Pair pair = Prefetching();
+  plan::Subgraph next = pair.subgraphs[1];
+  for (plan::Subgraph* subgraph : {&pair.subgraphs[1], &next}) subgraph->prefetch.clear();
+  NetworkBuilder net;
+  pair.graph = net.Finish(net.Conv(net.Conv(net.Conv(net.Input({1, 2, 4, 3}), 1, 2), 1, 2), 1, 2));
+  next.interval = {2, 2};
+  pair.subgraphs.push_back(next);
+  Profile profile = WithTwoPorts();
+  const auto cycles = [&](size_t carrier, std::vector<int> prefetch) {
+    pair.subgraphs[2].prefetch = std::move(prefetch);
+    return cost::CarriedCycles(
+        profile, cost::PrefetchesOf(pair.graph, profile, pair.subgraphs, carrier).carried.at(0));
+  };
+  EXPECT_EQ(cycles(0, {2, 1}), 7 + 4);
+  EXPECT_EQ(cycles(1, {2, 1}), 7 - 4 + 4);
+  EXPECT_EQ(cycles(1, {1, 0}), 7 + 4);
+  profile.links[0].outstanding = 1;
+  EXPECT_EQ(cycles(1, {2, 1}), 7 + 4);
+}
+
 TEST(Ahead, BytesCountForTheSubgraphThatUsesThem) {
   Pair pair = Prefetching();
   const plan::Metrics before = pair.Price(WithTwoPorts(), 0);

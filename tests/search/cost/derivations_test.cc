@@ -237,6 +237,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   int refused = 0;
   int reversed = 0;
   int in_slices = 0;
+  int early = 0;  // queues that are requested before they begin
   for (int round = 0; round < 20000; ++round) {
     const auto plain =
         AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
@@ -287,6 +288,9 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       const cost::SubgraphTimeline timeline = cost::PlannedTimeline(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
       in_slices += plan::verify::TakesSlicesAhead(subgraph) ? 1 : 0;
+      for (const cost::Prefetches::Part& part :
+           cost::PrefetchesOf(plan.network, plan.profile, plan.subgraphs, i).carried)
+        early += part.requested_before > 0 ? 1 : 0;
       for (const int ahead : subgraph.prefetch)
         ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - static_cast<size_t>(ahead)].tiles));
     }
@@ -301,6 +305,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   EXPECT_GE(refused, 500);
   EXPECT_GE(reversed, 20);
   EXPECT_GE(in_slices, 80);
+  EXPECT_GE(early, 10);
 }
 
 // Tiles that go down the rows once for each part of the batch: images, or heads with their keys and
