@@ -120,8 +120,10 @@ class Prefetcher {
         work += context_.graph.operators.size();
         if (context_.stop.Requested() || (work > kMostScheduled && !schedules.empty())) break;
         std::optional<Scheduled> found = forms_.FindWhole(partition, PartOfRoom(share));
-        settings.push_back({&partition, share, found ? found->score : kNoSchedule});
-        if (found) schedules.push_back(*std::move(found));
+        Setting& setting = settings.emplace_back(Setting{&partition, share, kNoSchedule});
+        if (!found) continue;
+        setting.score = found->score;
+        schedules.push_back(*std::move(found));
       }
     }
     std::stable_sort(settings.begin(), settings.end(), IsBetter());
@@ -167,7 +169,7 @@ class Prefetcher {
       if (scheduled.score == last) continue;
       last = scheduled.score;
       ++tries;
-      const base::Expected<Outcome> tried =
+      base::Expected<Outcome> tried =
           TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
       if (!tried) return tried;
       outcome = *tried;

@@ -277,14 +277,16 @@ std::vector<Regrouped> SubgraphForms::OtherPartitions(const Scheduled& scheduled
   const auto at = static_cast<std::ptrdiff_t>(number);
   if (number + 1 < scheduled.subgraphs.size()) {
     if (auto joined = sequences_.Join(subgraph, scheduled.subgraphs[number + 1], scheduled.kept)) {
-      Regrouped& other = partitions.emplace_back(scheduled.subgraphs, std::move(joined->kept));
+      Regrouped& other =
+          partitions.emplace_back(Regrouped{scheduled.subgraphs, std::move(joined->kept)});
       other.subgraphs[number] = std::move(joined->subgraph);
       other.subgraphs.erase(other.subgraphs.begin() + at + 1);
     }
   }
   for (int last = subgraph.interval.first; last < subgraph.interval.last; ++last) {
     if (auto parts = sequences_.Cut(subgraph, last, scheduled.kept)) {
-      Regrouped& other = partitions.emplace_back(scheduled.subgraphs, std::move(parts->kept));
+      Regrouped& other =
+          partitions.emplace_back(Regrouped{scheduled.subgraphs, std::move(parts->kept)});
       other.subgraphs[number] = std::move(parts->before);
       other.subgraphs.insert(other.subgraphs.begin() + at + 1, std::move(parts->after));
     }

@@ -123,7 +123,7 @@ SubgraphTable::Entry& SubgraphTable::Of(const plan::Subgraph& subgraph,
           .serialized = subgraph.serialized,
           .kept = KeptDuring(context_.simulator.Usages(), subgraph.interval, kept)};
   const auto at = entries_.lower_bound(key);
-  if (at != entries_.end() && at->first == key) return at->second;
+  if (at != entries_.end() && !(key < at->first)) return at->second;
   Entry entry(context_, subgraph, key.kept);
   return entries_.emplace_hint(at, std::move(key), std::move(entry))->second;
 }

@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "tessera/encoder/program/program.h"
@@ -74,7 +74,12 @@ class SubgraphTable {
     bool in_place = false;
     bool serialized = false;
     std::vector<int> kept;
-    friend auto operator<=>(const Key&, const Key&) = default;
+
+    auto Members() const {
+      return std::tie(first, last, tile, weights, halo, k_extent, second_stage, in_place,
+                      serialized, kept);
+    }
+    friend bool operator<(const Key& a, const Key& b) { return a.Members() < b.Members(); }
   };
 
   const choices::SearchContext& context_;
