@@ -222,7 +222,7 @@ Prefetches PrefetchesOf(const graph::Graph& graph, const Profile& profile,
                         std::span<const plan::Subgraph> subgraphs, size_t number) {
   Prefetches prefetches = CarriedBy(graph, profile, subgraphs, number);
   const auto continues = [](const Prefetches::Part& part) { return part.continues; };
-  if (std::any_of(prefetches.carried.begin(), prefetches.carried.end(), continues))
+  if (number > 0 && std::any_of(prefetches.carried.begin(), prefetches.carried.end(), continues))
     prefetches.Continue(profile, CarriedBy(graph, profile, subgraphs, number - 1));
   return prefetches;
 }
@@ -257,6 +257,7 @@ void Prefetches::Carry(const graph::Graph& graph, const Profile& profile,
 // the first of this one, move their bytes after it is requested.
 void Prefetches::Continue(const Profile& profile, const Prefetches& before) {
   for (Part& part : carried) {
+    part.requested_before = 0;
     if (!part.continues) continue;
     const hw_profiles::Link* link =
         hw_profiles::LinkBetween(profile, part.home, profile.tile_memory);
@@ -264,7 +265,6 @@ void Prefetches::Continue(const Profile& profile, const Prefetches& before) {
                                     [&](const Part& each) { return each.home == part.home; });
     const auto most = static_cast<size_t>(link == nullptr ? 0 : link->outstanding - 1);
     const size_t last = std::min(most, other->transfers.size());
-    part.requested_before = 0;
     std::for_each(other->transfers.end() - static_cast<std::ptrdiff_t>(last),
                   other->transfers.end(), [&part](const ConstantsPart::Transfer& transfer) {
                     base::Accumulate(part.requested_before, transfer.cycles);
