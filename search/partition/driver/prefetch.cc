@@ -44,15 +44,17 @@ using Outcome = ChangeOutcome;
 
 constexpr size_t kMostScheduled = 1 << 12;  // operators, of all partitions together
 constexpr size_t kSettingsInSlices = 8;     // partitions with a room
-constexpr size_t kSchedulesRefined = 6;
-constexpr size_t kMostPlaced = 24;  // schedules
+constexpr size_t kSchedulesRefined = 4;
+constexpr size_t kMostRefined = 1 << 16;       // operators, of all programs together
+constexpr size_t kMostRefinedAgain = 1 << 15;  // of schedules without a placement, in less room
+constexpr size_t kMostPlaced = 24;             // schedules
 
 // Shares of the memory: as Regrouping::growth, and as the room of a schedule.
 constexpr std::array kGrowths = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4};
 constexpr std::array kSharesOfRoom = {1.0, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5};
 constexpr double kLeastShareForSlices = 0.94;  // slices leave small gaps
-constexpr size_t kRefinedAgain = 1;            // of those, in less room
-constexpr double kLessRoom = 0.01;             // of a schedule that has no placement
+constexpr size_t kRefinedAgain = 1;            // schedules without a placement
+constexpr double kLessRoom = 0.01;             // of such a schedule
 
 constexpr double kNoSchedule = std::numeric_limits<double>::infinity();
 
@@ -145,9 +147,10 @@ class Prefetcher {
     }
     std::stable_sort(schedules.begin(), schedules.end(), IsBetter());
     std::vector<Scheduled> refined;
+    size_t work = kMostRefined;
     for (size_t i = 0; i < std::min(schedules.size(), kSchedulesRefined); ++i) {
       Scheduled other = schedules[i];
-      forms_.Refine(other);
+      forms_.Refine(other, work);
       if (IsBetter()(other, schedules[i])) refined.push_back(std::move(other));
     }
     schedules.insert(schedules.end(), refined.begin(), refined.end());
@@ -157,17 +160,21 @@ class Prefetcher {
   }
 
   // Places the schedules, the best first, until one has a placement. One that has none is scheduled
-  // in less room, too. Those of equal score differ little, and one of them is enough.
+  // in less room, too. Of equal scores, the one in the least room is enough.
   base::Expected<Outcome> PlaceBest(std::vector<Scheduled> schedules) {
     if (schedules.empty() && context_.stop.Requested()) return Outcome::kStopped;
     Outcome outcome = Outcome::kNoGain;
-    double last = kNoSchedule;
+    size_t work = kMostRefinedAgain;
+    const auto is_easier = [](const Scheduled& a, const Scheduled& b) {
+      return std::pair(a.score, a.room) < std::pair(b.score, b.room);
+    };
+    std::pair<double, problem::Bytes> last = {kNoSchedule, 0};
     for (size_t tries = 0; tries < kMostPlaced && !schedules.empty();) {
-      const auto best = std::min_element(schedules.begin(), schedules.end(), IsBetter());
+      const auto best = std::min_element(schedules.begin(), schedules.end(), is_easier);
       const Scheduled scheduled = *best;
       schedules.erase(best);
-      if (scheduled.score == last) continue;
-      last = scheduled.score;
+      if (scheduled.score == last.first && scheduled.room >= last.second) continue;
+      last = {scheduled.score, scheduled.room};
       ++tries;
       base::Expected<Outcome> tried =
           TryChange(context_, constraints_, {scheduled.subgraphs, scheduled.kept}, plan_);
@@ -177,7 +184,7 @@ class Prefetcher {
       if (outcome == Outcome::kTaken || outcome == Outcome::kStopped) break;
       std::optional<Scheduled> smaller =
           forms_.InRoom(scheduled, scheduled.room - PartOfRoom(kLessRoom));
-      if (smaller && tries <= kRefinedAgain) forms_.Refine(*smaller);
+      if (smaller && tries <= kRefinedAgain) forms_.Refine(*smaller, work);
       if (smaller && smaller->score < ScoreWithoutPeaks(context_, plan_.totals))
         schedules.push_back(*std::move(smaller));
     }

@@ -39,13 +39,12 @@ namespace {
 using hw_profiles::WeightPolicy;
 using Slices = PrefetchSchedule::Slices;
 
-constexpr int kMostTakenBack = 6;         // rounds in which one schedule returns to slices
-constexpr int kMostSliced = 2;            // rounds in which constants come in slices instead
-constexpr int kMostSlicedSingly = 15;     // of one subgraph in each
-constexpr int64_t kLargeConstants = 32;   // constants of a subgraph, as a part of the memory
-constexpr int64_t kLargeSubgraph = 4;     // its buffers, as a part of the memory
-constexpr int64_t kLongWait = 256;        // of engines, as a part of all time
-constexpr size_t kMostRefined = 1 << 16;  // operators, of all programs of refined schedules
+constexpr int kMostTakenBack = 6;        // rounds in which one schedule returns to slices
+constexpr int kMostSliced = 2;           // rounds in which constants come in slices instead
+constexpr int kMostSlicedSingly = 15;    // of one subgraph in each
+constexpr int64_t kLargeConstants = 32;  // constants of a subgraph, as a part of the memory
+constexpr int64_t kLargeSubgraph = 4;    // its buffers, as a part of the memory
+constexpr int64_t kLongWait = 256;       // of engines, as a part of all time
 
 bool HasSlices(const plan::Subgraph& subgraph) {
   return subgraph.weights == WeightPolicy::kStreamed || subgraph.weights == WeightPolicy::kSplitK;
@@ -312,31 +311,32 @@ std::optional<Scheduled> SubgraphForms::InRoom(const Scheduled& scheduled,
 }
 
 // Schedules the partition, and replaces `best` if that is better. Returns false once the work ends.
-bool SubgraphForms::Try(Regrouped other, Scheduled& best) {
-  refined_ += context_.graph.operators.size();
-  if (context_.stop.Requested() || refined_ > kMostRefined) return false;
+bool SubgraphForms::Try(Regrouped other, Scheduled& best, size_t& work) const {
+  const size_t operators = context_.graph.operators.size();
+  if (context_.stop.Requested() || operators > work) return false;
+  work -= operators;
   std::optional<Scheduled> found =
       Schedule(std::move(other), best.room, best.slices, /*improve=*/false);
   if (found && found->score < best.score) best = *std::move(found);
   return true;
 }
 
-void SubgraphForms::ChangeSubgraphs(Scheduled& best) {
+void SubgraphForms::ChangeSubgraphs(Scheduled& best, size_t& work) {
   for (size_t number = 0; number < best.subgraphs.size(); ++number) {
     if (context_.stop.Requested()) return;
     for (Regrouped& other : OtherPartitions(best, number)) {
-      if (!Try(std::move(other), best)) return;
+      if (!Try(std::move(other), best, work)) return;
     }
     for (plan::Subgraph& form : OtherForms(best, number)) {
       Regrouped other{best.subgraphs, best.kept};
       other.subgraphs[number] = std::move(form);
-      if (!Try(std::move(other), best)) return;
+      if (!Try(std::move(other), best, work)) return;
     }
   }
 }
 
-void SubgraphForms::Refine(Scheduled& best) {
-  ChangeSubgraphs(best);
+void SubgraphForms::Refine(Scheduled& best, size_t& work) {
+  ChangeSubgraphs(best, work);
   if (context_.stop.Requested()) return;
   std::optional<Scheduled> improved = InRoom(best, best.room);
   if (improved && improved->score < best.score) best = *std::move(improved);

@@ -43,9 +43,10 @@ class SubgraphForms {
   std::optional<Scheduled> FindWhole(const Regrouped& groups, problem::Bytes room);
   std::optional<Scheduled> FindInSlices(const Regrouped& groups, problem::Bytes room);
 
-  // Gives one subgraph after the other another form, cuts it or joins it to the next, and keeps
-  // what lowers the score. The work of all calls together is limited.
-  void Refine(Scheduled& best);
+  // Gives one subgraph after the other another form, cuts it or joins it to the next, and gives
+  // constants other times. Keeps what lowers the score. `work`: the operators of all programs that
+  // may be scheduled; those that are scheduled are taken from it.
+  void Refine(Scheduled& best, size_t& work);
 
   // Returns the schedule of the same subgraphs in another room; nullopt if they do not fit.
   std::optional<Scheduled> InRoom(const Scheduled& scheduled, problem::Bytes room) const;
@@ -84,8 +85,8 @@ class SubgraphForms {
   std::vector<Regrouped> OtherPartitions(const Scheduled& scheduled, size_t number) const;
   std::optional<Scheduled> Schedule(Regrouped groups, problem::Bytes room,
                                     PrefetchSchedule::Slices slices, bool improve) const;
-  void ChangeSubgraphs(Scheduled& best);
-  bool Try(Regrouped other, Scheduled& best);
+  void ChangeSubgraphs(Scheduled& best, size_t& work);
+  bool Try(Regrouped other, Scheduled& best, size_t& work) const;
   bool Slice(const std::vector<size_t>& numbers, size_t most, const Regrouped& groups,
              problem::Bytes room, Attempt& attempt) const;
   void Improve(const Regrouped& groups, problem::Bytes room, PrefetchSchedule& schedule,
@@ -96,7 +97,6 @@ class SubgraphForms {
   const constraints::PlanConstraints& constraints_;
   const Sequences sequences_;
   std::optional<int> first_without_room_;
-  size_t refined_ = 0;  // operators, of all programs of refined schedules
 };
 
 }  // namespace tessera::search::partition::driver
