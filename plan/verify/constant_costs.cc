@@ -118,10 +118,33 @@ void CostCount::Request(std::vector<Moved>& carried) const {
   }
 }
 
+// The cycles of the tile memory's port for all that passes it after the first loads, with what the
+// subgraph carries for later ones.
+int64_t CostCount::TilePortCyclesOfAll() const {
+  int64_t read = 0;
+  int64_t written = 0;
+  const auto here = static_cast<size_t>(plan_.profile.tile_memory);
+  for (const int slot : order_) {
+    read = Plus(read, Plus(CostAt(slot).memories[here].bytes_read,
+                           CostAt(slot).memories[here].unused_bytes));
+    written = Plus(written, CostAt(slot).memories[here].bytes_written);
+  }
+  const TileCost& first = CostAt(order_.front());
+  for (size_t i = 0; i < carried_.size(); ++i) {
+    written -= Plus(first.memories[i].load_bytes, first.steps.front().slices[i].first_bytes);
+    written = Plus(written, carried_[i].bytes);
+  }
+  const int64_t copied = CopiedBytes();
+  return PortCycles(plan_.profile.memories[here].port, Plus(read, copied), Plus(written, copied));
+}
+
 // The cycles from the begin of the subgraph to the arrival of the last constants that it carries
 // for later ones, which give way to all other transfers of their port.
 int64_t CostCount::CyclesToCarry() const {
+  const auto arrives = [](const Moved& moved) { return moved.bytes > 0; };
+  if (std::none_of(carried_.begin(), carried_.end(), arrives)) return 0;
   int64_t longest = 0;
+  const int64_t port = TilePortCyclesOfAll();
   for (size_t i = 0; i < carried_.size(); ++i) {
     if (carried_[i].bytes == 0) continue;
     int64_t in = carried_[i].cycles;
@@ -140,7 +163,7 @@ int64_t CostCount::CyclesToCarry() const {
         before = std::max(before, Plus(Plus(here.memories[from].load, slices), rest_[from].cycles));
       }
     }
-    longest = std::max(longest, Plus(before, PortCyclesOf(i, in, out)));
+    longest = std::max({longest, Plus(before, PortCyclesOf(i, in, out)), Plus(before, port)});
   }
   return longest;
 }

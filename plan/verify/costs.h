@@ -155,6 +155,7 @@ class CostCount {
   void AddSlicesAhead(const Subgraph& subgraph, const graph::Operator& op, int constant,
                       std::optional<int> ahead, Moved& moved) const;
   Moved CopiesOf(const Alike& tile) const;
+  int64_t CopiedBytes() const;
   int64_t CopyCycles(const Neighbours& tiles) const;
   int64_t TilePortCycles(const Neighbours& tiles) const;
   int64_t WorkCycles(const Neighbours& tiles) const;
@@ -165,6 +166,7 @@ class CostCount {
     return {position == 0 ? -1 : order_[position - 1], order_[position],
             position + 1 == order_.size() ? -1 : order_[position + 1]};
   }
+  int64_t TilePortCyclesOfAll() const;
   int64_t CyclesToCarry() const;
   Slot SerializedSlot(const Neighbours& tiles) const;
   Slot DoubleBufferedSlot(const Neighbours& tiles) const;

@@ -110,6 +110,15 @@ CostCount::Moved CostCount::CopiesOf(const Alike& tile) const {
   return copies;
 }
 
+// The bytes of kept rows that all tiles copy: saved, and with `line_buffer` also restored.
+int64_t CostCount::CopiedBytes() const {
+  const HaloStorage halo = Current().halo;
+  if (halo != HaloStorage::kLineBuffer && halo != HaloStorage::kAdjacent) return 0;
+  int64_t bytes = 0;
+  for (const Alike& tile : alike_) bytes = Plus(bytes, Times(tile.count, CopiesOf(tile).bytes));
+  return halo == HaloStorage::kLineBuffer ? Times(2, bytes) : bytes;
+}
+
 // Kept rows are saved once after the previous tile, and with `line_buffer` also restored.
 int64_t CostCount::CopyCycles(const Neighbours& tiles) const {
   const HaloStorage halo = Current().halo;
@@ -268,18 +277,15 @@ void CostCount::AddEnergy(const Work& work, Metrics& metrics) const {
   metrics.energy_by_part = {{"mac", mac_pj}, {"leakage", leakage_mw * 1e9 * seconds}};
 
   const auto tile_memory = static_cast<size_t>(profile.tile_memory);
-  const int copies_of_a_row = Current().halo == HaloStorage::kLineBuffer ? 2
-                              : Current().halo == HaloStorage::kAdjacent ? 1
-                                                                         : 0;
+  const int64_t copied = CopiedBytes();
   int64_t loaded = 0;
   for (const Moved& own : own_) loaded = Plus(loaded, own.bytes);
   for (size_t i = 0; i < profile.memories.size(); ++i) {
-    int64_t read = own_[i].bytes;
-    int64_t written = i == tile_memory ? loaded : 0;
+    int64_t read = Plus(own_[i].bytes, i == tile_memory ? copied : 0);
+    int64_t written = i == tile_memory ? Plus(loaded, copied) : 0;
     for (const Alike& tile : alike_) {
-      const int64_t copied = i == tile_memory ? Times(copies_of_a_row, CopiesOf(tile).bytes) : 0;
-      read = Plus(read, Times(tile.count, Plus(tile.cost.memories[i].bytes_read, copied)));
-      written = Plus(written, Times(tile.count, Plus(tile.cost.memories[i].bytes_written, copied)));
+      read = Plus(read, Times(tile.count, tile.cost.memories[i].bytes_read));
+      written = Plus(written, Times(tile.count, tile.cost.memories[i].bytes_written));
     }
     metrics.energy_by_part[profile.memories[i].name] +=
         static_cast<double>(read) * profile.memories[i].read_pj_per_byte +

@@ -331,9 +331,26 @@ int64_t CarriedCycles(const Profile& profile, const Prefetches::Part& part) {
   return QueueCycles(profile, part, static_cast<int64_t>(part.transfers.size()));
 }
 
+void PortTimes::Add(const PortTimes& part) {
+  base::Accumulate(prologue, part.prologue);
+  const auto add = [](std::vector<int64_t>& sums, const std::vector<int64_t>& more) {
+    sums.resize(std::max(sums.size(), more.size()));
+    for (size_t i = 0; i < more.size(); ++i) base::Accumulate(sums[i], more[i]);
+  };
+  add(in, part.in);
+  add(out, part.out);
+  at_tile_memory.Add(part.at_tile_memory);
+}
+
 int64_t LatencyWith(const Profile& profile, const PortTimes& times,
                     std::span<const Prefetches::Part> carried) {
-  int64_t latency = times.latency;
+  if (carried.empty()) return times.latency;
+  Touched at_tile_memory = times.at_tile_memory;
+  for (const Prefetches::Part& part : carried) base::Accumulate(at_tile_memory.written, part.bytes);
+  const auto here = static_cast<size_t>(profile.tile_memory);
+  int64_t latency = std::max(
+      times.latency,
+      base::SaturatingAdd(times.prologue, PortCycles(profile.memories[here].port, at_tile_memory)));
   for (const Prefetches::Part& part : carried) {
     const auto memory = static_cast<size_t>(part.home);
     const int64_t in = base::SaturatingAdd(times.in[memory], CarriedCycles(profile, part));

@@ -48,6 +48,11 @@ int64_t StepsOfBlock(const graph::Graph& graph, const graph::Operator& op,
 struct Touched {
   int64_t read = 0;
   int64_t written = 0;
+
+  void Add(const Touched& more) {
+    base::Accumulate(read, more.read);
+    base::Accumulate(written, more.written);
+  }
 };
 
 // The parts of plan::Metrics to fill: totals only, or also the parts that add up to them.
@@ -259,6 +264,9 @@ struct PortTimes {
   // By memory: the cycles in which its port moves data in and out after the prologue.
   std::vector<int64_t> in = {};
   std::vector<int64_t> out = {};
+  Touched at_tile_memory = {};  // after the prologue
+
+  void Add(const PortTimes& part);  // all but the latency
 };
 
 // Returns the latency with these constants.

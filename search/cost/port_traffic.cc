@@ -20,8 +20,8 @@ using hw_profiles::Port;
 using hw_profiles::Profile;
 using hw_profiles::RoleLayout;
 
-int64_t TilePortCycles(const Profile& profile, const TileCost* previous, const TileCost& here,
-                       const TileCost* next, std::span<const ConstantFlow> constants) {
+Touched TileMemoryTraffic(const TileCost* previous, const TileCost& here, const TileCost* next,
+                          std::span<const ConstantFlow> constants) {
   Touched bytes = here.at_engines;
   for (const ConstantFlow& flow : constants) {
     const int64_t before = next == nullptr ? flow.first_slice_bytes : 0;
@@ -36,7 +36,7 @@ int64_t TilePortCycles(const Profile& profile, const TileCost* previous, const T
     if (previous != nullptr) base::Accumulate(bytes.read, previous->flows[memory].store_bytes);
     if (next != nullptr) base::Accumulate(bytes.written, next->flows[memory].load_bytes);
   }
-  return PortCycles(profile.memories[static_cast<size_t>(profile.tile_memory)].port, bytes);
+  return bytes;
 }
 
 // Returns the bytes of the bursts that engines read beyond `bytes` of a tensor at home in the tile

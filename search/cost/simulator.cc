@@ -101,11 +101,9 @@ class SlotSums {
 
   struct Slot : SlotTimes {
     int64_t cycles = 0;
-    int64_t prologue = 0;        // of `cycles`
     int64_t busy = 0;            // cycles in which engines do not wait
     std::vector<int64_t> bytes;  // parallel to Profile::memories
-    std::vector<int64_t> in;     // as in PortTimes
-    std::vector<int64_t> out;
+    PortTimes ports;             // but the latency
   };
 
   // The classes of a tile and of both neighbours, -1 if there is none. They determine its slot.
@@ -237,10 +235,13 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
   const TileCost* next = last ? nullptr : &TileAt(tile + 1);
   const Flow nothing;
   Slot slot;
-  slot.tile_port = TilePortCycles(profile_, previous, cost, next, constants_);
+  slot.ports.at_tile_memory = TileMemoryTraffic(previous, cost, next, constants_);
+  slot.tile_port = PortCycles(profile_.memories[static_cast<size_t>(profile_.tile_memory)].port,
+                              slot.ports.at_tile_memory);
   slot.cycles = PassOf(tile);
   slot.busy = BusyIn(tile);
-  for (auto* list : {&slot.bytes, &slot.in, &slot.out}) list->resize(profile_.memories.size());
+  for (auto* list : {&slot.bytes, &slot.ports.in, &slot.ports.out})
+    list->resize(profile_.memories.size());
   slot.apart = slot.cycles - slot.busy;
   int64_t epilogue = 0;
   for (size_t memory = 0; memory < slot.bytes.size(); ++memory) {
@@ -253,8 +254,8 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
                             SlicesDuring(tile, memory));
     const int64_t out = base::SaturatingAdd(stored.store_cycles, here.direct_write_cycles);
     slot.cycles = std::max(slot.cycles, PortBusy(memory, in, out));
-    slot.in[memory] = in;
-    slot.out[memory] = base::SaturatingAdd(out, last ? here.store_cycles : 0);
+    slot.ports.in[memory] = in;
+    slot.ports.out[memory] = base::SaturatingAdd(out, last ? here.store_cycles : 0);
     slot.bytes[memory] = base::SaturatingAdd(
         base::SaturatingAdd(loaded.load_bytes, stored.store_bytes), here.DirectBytes());
     base::Accumulate(slot.bytes[memory], slices.Bytes());
@@ -265,15 +266,16 @@ SlotSums::Slot SlotSums::DoubleBufferedSlot(size_t tile) const {
         base::Accumulate(arrives, constants->resident_cycles);
         base::Accumulate(slot.bytes[memory], constants->resident_bytes);
       }
-      slot.prologue = std::max(slot.prologue, arrives);
+      slot.ports.prologue = std::max(slot.ports.prologue, arrives);
     }
     if (last) {
       epilogue = std::max(epilogue, here.store_cycles);
       base::Accumulate(slot.bytes[memory], here.store_bytes);
+      base::Accumulate(slot.ports.at_tile_memory.read, here.store_bytes);
     }
   }
   slot.cycles = std::max(slot.cycles, slot.tile_port);
-  const int64_t around = base::SaturatingAdd(slot.prologue, epilogue);
+  const int64_t around = base::SaturatingAdd(slot.ports.prologue, epilogue);
   base::Accumulate(slot.cycles, around);
   base::Accumulate(slot.apart, around);
   return slot;
@@ -299,11 +301,7 @@ SlotSums::SlotTimes SlotSums::AddTime(plan::Metrics& metrics, PortTimes* ports) 
     base::Accumulate(times.apart, slot.apart);
     base::Accumulate(times.tile_port, slot.tile_port);
     base::Accumulate(times.side_by_side, TileAt(tile).side_by_side.value_or(0));
-    if (tile == 0 && ports != nullptr) ports->prologue = slot.prologue;
-    for (size_t memory = 0; ports != nullptr && memory < slot.in.size(); ++memory) {
-      base::Accumulate(ports->in[memory], slot.in[memory]);
-      base::Accumulate(ports->out[memory], slot.out[memory]);
-    }
+    if (ports != nullptr) ports->Add(slot.ports);
     if (as_before || slot.cycles == 0) continue;
     int64_t total = 0;
     for (const int64_t bytes : slot.bytes) base::Accumulate(total, bytes);

@@ -113,12 +113,11 @@ struct ConstantFlow {
   }
 };
 
-// Returns the cycles of the tile memory's port for all its users while a tile is computed: engines,
+// Returns the bytes that pass the tile memory's port while a tile is computed: those of engines,
 // loads of the next tile, stores of the previous one (null: none), and the slices that arrive: this
 // tile's but the first, and the next one's first.
-int64_t TilePortCycles(const hw_profiles::Profile& profile, const TileCost* previous,
-                       const TileCost& here, const TileCost* next,
-                       std::span<const ConstantFlow> constants);
+Touched TileMemoryTraffic(const TileCost* previous, const TileCost& here, const TileCost* next,
+                          std::span<const ConstantFlow> constants);
 
 // Adds the bytes that all tiles and constants move across the ports of other memories than the tile
 // memory.

@@ -29,7 +29,8 @@
 // The filling leaves no track idle while an activity waits for it. So a slot is as long as the
 // longest of its tracks, or as the port of the tile memory takes: the maximum of the sums that
 // simulator.cc compares. Slots are equal if they and both neighbours have the same classes, so each
-// kind of slot is laid out once. Prefetches fill the free time of all slots and the epilogue.
+// kind of slot is laid out once. Prefetches fill the free time of all slots and the epilogue; where
+// the port of the tile memory takes longer for all of them, the epilogue ends with it.
 namespace tessera::search::cost {
 namespace {
 
@@ -75,6 +76,9 @@ class Layout {
     return &work_[static_cast<size_t>(class_of_[static_cast<size_t>(tile)])];
   }
   int64_t Slots() const { return static_cast<int64_t>(class_of_.size()); }
+  int64_t TilePortCycles(const Touched& touched) const {
+    return PortCycles(profile_.memories[static_cast<size_t>(profile_.tile_memory)].port, touched);
+  }
   int TrackFrom(int memory) const { return tracks_.OfMemory(memory, Direction::kRead); }
 
   SliceFlow SlicesOf(int op, size_t home) const;
@@ -85,9 +89,7 @@ class Layout {
   Slot Serialized(const TileWork& here, const TileWork* next) const;
   Slot DoubleBuffered(const TileWork* previous, const TileWork& here, const TileWork* next) const;
   void AddPass(const TileWork& here, const TileWork* next, Slot& slot) const;
-  static void AddIdle(const TileWork& here, const TileWork* next, Slot& slot);
   Slot WithPrefetches(Slot slot, bool all, std::vector<int64_t>& left) const;
-  void Append(const Slot& slot, int64_t tile, bool shown);
 
   const graph::Graph& graph_;
   const hw_profiles::Profile& profile_;
@@ -196,6 +198,8 @@ Slot Layout::Epilogue() const {
         filling.Add(AsActivity(transfer, 0), transfer.cycles);
     }
   }
+  for (const Flow& flow : WorkOf(Slots() - 1)->cost.flows)
+    base::Accumulate(slot.at_tile_memory.read, flow.store_bytes);
   return slot;
 }
 
@@ -230,13 +234,8 @@ Slot Layout::Serialized(const TileWork& here, const TileWork* next) const {
     transfer_all(Direction::kWrite, op);
   }
   put({.kind = ActivityKind::kCopy}, tracks_.OfEngine(here.cost.runs_on.back()), here.cost.copies);
-  AddIdle(here, next, slot);
-  return slot;
-}
-
-// Adds the time for which the engines idle before the next tile, all at the same time.
-void Layout::AddIdle(const TileWork& here, const TileWork* next, Slot& slot) {
   if (next != nullptr) base::Accumulate(slot.cycles, here.cost.IdleCycles());
+  return slot;
 }
 
 // Adds the engine's steps, the slices that must arrive during each, and copies of kept rows.
@@ -287,7 +286,7 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
                             const TileWork* next) const {
   Slot slot;
   AddPass(here, next, slot);
-  AddIdle(here, next, slot);
+  if (next != nullptr) base::Accumulate(slot.cycles, here.cost.IdleCycles());
   const auto fill = [](const TileWork* work, Direction direction, int memory, int64_t tile,
                        Filling& filling) {
     if (work == nullptr) return;
@@ -313,8 +312,8 @@ Slot Layout::DoubleBuffered(const TileWork* previous, const TileWork& here,
     fill(previous, Direction::kWrite, memory, -1, in_track == out_track ? in : apart);
   }
   const auto cost_of = [](const TileWork* work) { return work == nullptr ? nullptr : &work->cost; };
-  slot.cycles = std::max(slot.cycles, TilePortCycles(profile_, cost_of(previous), here.cost,
-                                                     cost_of(next), constants_));
+  slot.at_tile_memory = TileMemoryTraffic(cost_of(previous), here.cost, cost_of(next), constants_);
+  slot.cycles = std::max(slot.cycles, TilePortCycles(slot.at_tile_memory));
   return slot;
 }
 
@@ -331,20 +330,6 @@ Slot Layout::WithPrefetches(Slot slot, bool all, std::vector<int64_t>& left) con
   return slot;
 }
 
-void Layout::Append(const Slot& slot, int64_t tile, bool shown) {
-  for (const Activity& activity : slot.activities) {
-    base::Accumulate(timeline_.busy[static_cast<size_t>(activity.track)],
-                     activity.end - activity.begin);
-    if (!shown) continue;
-    timeline_.activities.push_back(activity);
-    Activity& added = timeline_.activities.back();
-    added.begin += timeline_.cycles;
-    added.end += timeline_.cycles;
-    added.tile += tile;
-  }
-  base::Accumulate(timeline_.cycles, slot.cycles);
-}
-
 SubgraphTimeline Layout::Run(int64_t most_tiles) {
   timeline_ = {};
   timeline_.tracks = tracks_.All();
@@ -353,10 +338,14 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
   const int64_t tail = tiles <= most_tiles ? 0 : std::max<int64_t>(1, most_tiles / 3);
   const int64_t head = tiles <= most_tiles ? tiles : std::max<int64_t>(1, most_tiles - tail);
   std::map<std::tuple<const TileWork*, const TileWork*, const TileWork*>, Slot> slots;
-  Append(Prologue(), 0, true);
+  Append(Prologue(), 0, true, timeline_);
+  const int64_t prologue = timeline_.cycles;
   std::vector<int64_t> left;
-  for (const Prefetches::Part& part : prefetches_.carried)
+  Touched at_tile_memory;
+  for (const Prefetches::Part& part : prefetches_.carried) {
     left.push_back(CarriedCycles(profile_, part));
+    base::Accumulate(at_tile_memory.written, part.bytes);
+  }
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const TileWork* here = WorkOf(tile);
     const TileWork* previous = double_buffered_ ? WorkOf(tile - 1) : nullptr;
@@ -365,14 +354,21 @@ SubgraphTimeline Layout::Run(int64_t most_tiles) {
     if (added)
       slot->second =
           double_buffered_ ? DoubleBuffered(previous, *here, next) : Serialized(*here, next);
+    at_tile_memory.Add(slot->second.at_tile_memory);
     const bool shown = tile < head || tile >= tiles - tail;
     if (tile == head)
       timeline_.omissions.push_back(
           {head, tiles - tail - head, timeline_.cycles, timeline_.cycles});
-    Append(WithPrefetches(slot->second, false, left), tile, shown);
+    Append(WithPrefetches(slot->second, false, left), tile, shown, timeline_);
     if (!shown) timeline_.omissions.back().end = timeline_.cycles;
   }
-  Append(WithPrefetches(Epilogue(), true, left), tiles - 1, true);
+  Slot last = WithPrefetches(Epilogue(), true, left);
+  at_tile_memory.Add(last.at_tile_memory);
+  if (!left.empty()) {
+    const int64_t end = base::SaturatingAdd(prologue, TilePortCycles(at_tile_memory));
+    last.cycles = std::max(last.cycles, end - timeline_.cycles);
+  }
+  Append(last, tiles - 1, true, timeline_);
   std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
                    [](const Activity& a, const Activity& b) {
                      return std::pair(a.begin, a.track) < std::pair(b.begin, b.track);

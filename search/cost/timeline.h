@@ -52,6 +52,7 @@ class Tracks {
 struct Slot {
   int64_t cycles = 0;
   std::vector<Activity> activities;
+  Touched at_tile_memory = {};  // by transfers and engines
 };
 
 // Places activities in the free time of one track.
@@ -72,6 +73,9 @@ class Filling {
 
 // Returns the cycles of the slot in which the track is idle.
 int64_t FreeCycles(const Slot& slot, int track);
+
+// Adds the slot of a tile to the end of the timeline; its activities only if `shown`.
+void Append(const Slot& slot, int64_t tile, bool shown, SubgraphTimeline& timeline);
 
 // The transfer of a tile of one tensor.
 struct TensorTransfer {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/base/arithmetic.h"
 #include "tessera/search/cost/stage_slots.h"
 #include "tessera/search/cost/timeline.h"
 
@@ -57,6 +58,20 @@ int64_t FreeCycles(const Slot& slot, int track) {
   for (const Activity& activity : slot.activities)
     free -= activity.track == track ? activity.end - activity.begin : 0;
   return free;
+}
+
+void Append(const Slot& slot, int64_t tile, bool shown, SubgraphTimeline& timeline) {
+  for (const Activity& activity : slot.activities) {
+    base::Accumulate(timeline.busy[static_cast<size_t>(activity.track)],
+                     activity.end - activity.begin);
+    if (!shown) continue;
+    timeline.activities.push_back(activity);
+    Activity& added = timeline.activities.back();
+    added.begin += timeline.cycles;
+    added.end += timeline.cycles;
+    added.tile += tile;
+  }
+  base::Accumulate(timeline.cycles, slot.cycles);
 }
 
 std::vector<TensorTransfer> TransfersOf(const graph::Graph& graph, const Profile& profile,

@@ -103,6 +103,28 @@ TEST(Ahead, TakesTheFreeTimeOfEveryTile) {
   EXPECT_EQ(drawn, expected);
 }
 
+// After the prologue of 24 cycles the engine reads and writes 28 bytes of the tile memory for each
+// tile, one more is loaded and two are stored, 12 bytes each: 92 bytes, and 400 of constants.
+TEST(Ahead, SharesThePortOfTheTileMemory) {
+  const Pair pair = Prefetching();
+  Profile profile = WithTwoPorts();
+  for (auto& each : profile.engines[0].throughputs) each.start_cycles = 25;
+  hw_profiles::Port& port = profile.memories[1].port;
+  port.read_bytes_per_cycle = port.write_bytes_per_cycle = 4;
+  port.shared = true;
+  const graph::tiling::TiledSubgraph tiling =
+      graph::tiling::Tile(pair.graph, {0, 0}, pair.subgraphs[0].tile);
+  cost::Prefetches prefetches = Carrying(50);
+  prefetches.carried[0].bytes = 200;
+  EXPECT_EQ(cost::Simulate(pair.graph, profile, tiling, {}, prefetches).latency_cycles,
+            24 + 31 + 31 + 14);
+  prefetches.carried[0].bytes = 400;
+  EXPECT_EQ(cost::Simulate(pair.graph, profile, tiling, {}, prefetches).latency_cycles,
+            24 + (92 + 400) / 4);
+  EXPECT_EQ(cost::TimelineOf(pair.graph, profile, tiling, {}, cost::kAllTiles, prefetches).cycles,
+            24 + (92 + 400) / 4);
+}
+
 // A transfer is requested when the one before it has ended, or with two or three under way, the one
 // before that, or one more.
 TEST(Ahead, OverlapsLatenciesInAQueue) {

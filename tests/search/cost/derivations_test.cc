@@ -18,6 +18,8 @@
 #include "tessera/plan/verify/checks.h"
 #include "tessera/plan/verify/costs.h"
 #include "tessera/plan/verify/residency.h"
+#include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/plan_cost.h"
 #include "tessera/search/cost/simulator.h"
 #include "tessera/search/cost/timeline.h"
 #include "tessera/tests/draw_host.h"
@@ -215,6 +217,15 @@ TEST(Derivations, SerializedSubgraphsTakeNoLess) {
   for (size_t count = 1; count < tiles.size(); ++count) EXPECT_GE(tiles[count], 200) << count;
 }
 
+int64_t LatencyOf(const plan::Plan& plan, size_t subgraph, const cost::Prefetches& prefetches) {
+  const plan::Subgraph& part = plan.subgraphs[subgraph];
+  const graph::tiling::TiledSubgraph tiling =
+      encoder::program::CutTiles(plan.network, part.interval, part.tile, part.halo);
+  return cost::Simulate(plan.network, plan.profile, tiling, cost::PolicyOf(part, plan.kept),
+                        prefetches)
+      .latency_cycles;
+}
+
 // Whether plan/verify refuses the parts of a prefetch in reverse; nullopt if they arrive together.
 std::optional<bool> RefusesReversedParts(plan::Plan plan) {
   for (plan::Subgraph& subgraph : plan.subgraphs) {
@@ -237,13 +248,18 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   int refused = 0;
   int reversed = 0;
   int in_slices = 0;
-  int early = 0;  // queues that are requested before they begin
+  int early = 0;    // queues that are requested before they begin
+  int at_port = 0;  // subgraphs that end when the port of the tile memory has moved everything
   for (int round = 0; round < 20000; ++round) {
     const auto plain =
         AnyPlan(random, graph::RandomGraph(random, static_cast<int>(random.Uniform(2, 7))));
     if (!plain) continue;
     Profile profile = plain->profile;
     DrawPaces(random, profile);
+    if (random.Chance(0.5)) {
+      hw_profiles::Port& port = profile.memories[static_cast<size_t>(profile.tile_memory)].port;
+      port.read_bytes_per_cycle = port.write_bytes_per_cycle = random.Real() + 0.05;
+    }
     if (random.Chance(0.5)) profile.tiling.weight_granularity_channels = random.Uniform(1, 2);
     if (random.Chance(0.9)) profile.tiling.dma = hw_profiles::DmaSteps::kDoubleBuffered;
     profile.tiling.may_serialize = profile.tiling.dma == hw_profiles::DmaSteps::kDoubleBuffered;
@@ -288,9 +304,13 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
       const cost::SubgraphTimeline timeline = cost::PlannedTimeline(plan, i, cost::kAllTiles);
       EXPECT_EQ(timeline.cycles, subgraph.metrics.latency_cycles) << "round " << round;
       in_slices += plan::verify::TakesSlicesAhead(subgraph) ? 1 : 0;
-      for (const cost::Prefetches::Part& part :
-           cost::PrefetchesOf(plan.network, plan.profile, plan.subgraphs, i).carried)
+      cost::Prefetches prefetches =
+          cost::PrefetchesOf(plan.network, plan.profile, plan.subgraphs, i);
+      for (cost::Prefetches::Part& part : prefetches.carried) {
         early += part.requested_before > 0 ? 1 : 0;
+        part.bytes = 0;
+      }
+      at_port += LatencyOf(plan, i, prefetches) < subgraph.metrics.latency_cycles ? 1 : 0;
       for (const int ahead : subgraph.prefetch)
         ++prefetched.at(std::min<size_t>(5, plan.subgraphs[i - static_cast<size_t>(ahead)].tiles));
     }
@@ -306,6 +326,7 @@ TEST(Derivations, AgreeOnPrefetchedConstants) {
   EXPECT_GE(reversed, 20);
   EXPECT_GE(in_slices, 80);
   EXPECT_GE(early, 10);
+  EXPECT_GE(at_port, 40);
 }
 
 // Tiles that go down the rows once for each part of the batch: images, or heads with their keys and
