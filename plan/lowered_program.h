@@ -98,6 +98,7 @@ struct Job {
   std::vector<int> modes;  // mode: the mode of each phase; -1 if no tile of that phase has one
   std::string on;          // engine or link; empty for modes
   bool once = false;       // runs once for the subgraph, before its tiles
+  bool gives_way = false;  // load: other jobs that wait for the port come first
   int64_t rounds = 1;
   std::vector<Operand> operands;
   std::vector<Wait> waits;

@@ -59,11 +59,14 @@ std::string Actions::LinkOf(int tensor) const {
 }
 
 StartTransfer Actions::Start(const verify::Transfer& transfer, int64_t number) {
-  StartTransfer start{
-      number,      LinkOf(transfer.tensor), MovesOf(transfer), transfer.tensor, transfer.op, false,
-      transfer.run};
-  start.out = transfer.kind == verify::Transfer::Kind::kStore;
-  return start;
+  return {.number = number,
+          .link = LinkOf(transfer.tensor),
+          .moves = MovesOf(transfer),
+          .tensor = transfer.tensor,
+          .op = transfer.op,
+          .out = transfer.kind == verify::Transfer::Kind::kStore,
+          .gives_way = transfer.kind == verify::Transfer::Kind::kPrefetch,
+          .turn = transfer.run};
 }
 
 std::vector<Move> Actions::MovesOf(const verify::Transfer& transfer) {

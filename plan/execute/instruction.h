@@ -88,6 +88,7 @@ struct StartTransfer {
   int tensor = -1;
   int op = -1;  // the user of a slice; otherwise -1
   bool out = false;
+  bool gives_way = false;  // for a later subgraph
   RunIndex turn = {};
 };
 

@@ -108,6 +108,7 @@ class Reader {
     if (moves_tensor && job.tensor < 0) object.Refuse("it does not say which tensor");
     if (has_operator && job.op < 0) object.Refuse("it does not say which operator");
     job.once = object.Boolean("once", false);
+    if (job.does == Does::kLoad) job.gives_way = object.Boolean("gives_way", false);
     job.rounds = object.Integer("rounds", kRounds, 1);
     for (const JsonValue& operand : object.Items("operands", Presence::kOptional))
       ReadOperand(operand, job);

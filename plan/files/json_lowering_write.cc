@@ -50,6 +50,7 @@ class Writer {
     if (!job.modes.empty()) json["modes"] = ModesToJson(job.modes);
     if (!job.on.empty()) json["on"] = job.on;
     if (job.once) json["once"] = true;
+    if (job.gives_way) json["gives_way"] = true;
     if (job.rounds > 1) json["rounds"] = job.rounds;
     if (!job.operands.empty()) json["operands"] = Json::array();
     for (const Operand& operand : job.operands) json["operands"].push_back(ToJson(operand));

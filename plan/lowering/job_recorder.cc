@@ -116,6 +116,7 @@ void Recorder::Record(const execute::StartTransfer& transfer) {
   job.op = transfer.op;
   job.tensor = transfer.tensor;
   job.on = transfer.link;
+  job.gives_way = transfer.gives_way;
   AddMoves(std::move(job), transfer.turn, transfer.moves);
 }
 
@@ -321,7 +322,8 @@ int Recorder::JobFor(const Job& like) {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];
     if (job.does == like.does && job.op == like.op && job.tensor == like.tensor &&
-        job.before == like.before && job.once == like.once && MayShare(job.modes, like.modes))
+        job.before == like.before && job.once == like.once && job.gives_way == like.gives_way &&
+        MayShare(job.modes, like.modes))
       return static_cast<int>(i);
   }
   jobs_.push_back(like);

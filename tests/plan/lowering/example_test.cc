@@ -7,6 +7,7 @@
 
 #include "../execute/base_plans.h"
 #include "../execute/kept_plans.h"
+#include "../execute/prefetch_plans.h"
 #include "../fixture.h"
 #include "lowered_plans.h"
 #include "tessera/plan/files/json_sections.h"
@@ -136,6 +137,22 @@ TEST(LoweringExample, SubgraphsAreLoweredOneByOne) {
   ASSERT_EQ(plan.lowering->subgraphs.size(), 2U);
   EXPECT_EQ(plan.lowering->subgraphs[0].phases, 1);
   EXPECT_EQ(plan.lowering->subgraphs[1].loops.at(0).trips, 2);
+}
+
+// The weights of the second convolution arrive while the first one runs, and give way to its tiles.
+TEST(LoweringExample, LoadsForALaterSubgraphGiveWay) {
+  const Json lowered = files::ToJson(WithLowering(execute::Prefetched()));
+  const auto loads = [&lowered](size_t subgraph, bool gives_way) {
+    std::vector<std::string> tensors;
+    for (const Json& job : lowered.at(subgraph).at("jobs")) {
+      if (job.value("gives_way", false) == gives_way && job.at("does") == "load")
+        tensors.push_back(job.at("tensor"));
+    }
+    return tensors;
+  };
+  EXPECT_THAT(loads(0, true), ElementsAre("wb"));
+  EXPECT_THAT(loads(0, false), testing::Not(testing::Contains("wb")));
+  EXPECT_THAT(loads(1, true), IsEmpty());
 }
 
 // Each mode of the banked memory reads one bank and writes the other.

@@ -129,6 +129,9 @@ TEST_P(RandomLowering, RunsWithPrefetchedConstants) {
     if (!plan) continue;
     ++lowered;
     ASSERT_THAT(FindingsIn(*plan, seed), IsEmpty()) << "seed " << seed;
+    base::JsonReader reader(base::WriteJson(files::ToJson(*plan)), "lowering");
+    EXPECT_EQ(*reader.Finish(files::ReadProgram(reader.Root().Items(), *plan)), *plan->lowering)
+        << "seed " << seed;
   }
   EXPECT_EQ(lowered, DrawsOf(10));
 }
