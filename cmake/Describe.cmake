@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the manual pages and completions of the command into a folder (cmake -P):
 #   TESSERA    the command
 #   COMMANDS   its subcommands

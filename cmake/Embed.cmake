@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Files of the project as constants of the program. Run as a script (cmake -P):
 #   OUTPUT     the source file to write
 #   HEADER     what it includes, which declares the functions

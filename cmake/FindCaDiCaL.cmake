@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds the CaDiCaL SAT solver, which Debian ships as a header and a static library without a package file.
 # Defines the imported target CaDiCaL::CaDiCaL.
 

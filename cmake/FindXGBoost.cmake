@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds XGBoost. The package file that Debian ships names a program that Debian does not. Defines the imported target
 # XGBoost::XGBoost.
 

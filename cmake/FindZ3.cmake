@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds the Z3 SMT solver, which Debian ships without a CMake package. Defines the imported target Z3::Z3.
 
 find_path(Z3_INCLUDE_DIR z3++.h)

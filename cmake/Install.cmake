@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` copies: the command, the library with its headers, the shipped profiles, and what
 # find_package and pkg-config read. Components are the Debian packages that they become (cmake/Packages.cmake).
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Debian packages, which scripts/package makes with CPack: one a component.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tessera)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How every target of the project is compiled, and how sources find each other.
 
 set(CMAKE_CXX_STANDARD 20)

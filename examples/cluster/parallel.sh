@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # parallel.sh SPEC [PIECES [JOBS]]: an exploration by GNU parallel, merged into SPEC.db.
 #
 # With more pieces than jobs the load is even although costs are only predicted. Run again after an

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # piece.sh SPEC I/N STORE: one piece of an exploration.
 #
 # A process that is killed or runs out of memory is started again, twice. A pair that ends two of

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # sbatch --array=1-N slurm.sh SPEC N: a piece of an exploration for each job of a Slurm array.
 #
 # N says how many pieces there are, as an array need not have all of them: --array=7 makes piece 7 of

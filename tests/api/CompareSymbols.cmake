@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compares what a shared library exports with a list:
 #   cmake -DNM=nm -DLIBRARY=libtessera.so -DLIST=exported_symbols.txt -P CompareSymbols.cmake
 execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE found

@@ -190,13 +190,17 @@ std::string TextOf(const fs::path& path) {
 
 TEST(Sources, StateTheirLicence) {
   const std::string line = "SPDX-License-Identifier: Apache-2.0";
-  const std::set<std::string> extensions = {".h", ".cc", ".c", ".cpp", ".py"};
+  const std::set<std::string> extensions = {".h", ".cc", ".c", ".cpp", ".py", ".sh", ".cmake"};
   int found = 0;
   for (const char* folder :
-       {"api", "base", "bench", "cli", "encoder", "examples", "explore", "graph", "hw_profiles",
-        "integrations", "plan", "problem", "python", "report", "search", "serve", "tests"}) {
+       {"api", "base", "bench", "cli", "cmake", "encoder", "examples", "explore", "graph",
+        "hw_profiles", "integrations", "plan", "problem", "python", "report", "scripts", "search",
+        "serve", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_FOLDER) / folder)) {
-      if (!extensions.contains(entry.path().extension())) continue;
+      const bool is_script = std::string_view(folder) == "scripts" && entry.is_regular_file();
+      if (!is_script && !extensions.contains(entry.path().extension()) &&
+          entry.path().filename() != "CMakeLists.txt")
+        continue;
       const std::string text = TextOf(entry.path());
       if (text.empty()) continue;
       EXPECT_TRUE(text.starts_with("// " + line + "\n") || text.starts_with("# " + line + "\n") ||

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # cluster_parallel.sh TESSERA SOURCE: pieces by GNU parallel make the document of one process.
 set -eu
 export TESSERA=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # cluster_slurm.sh TESSERA SOURCE: the jobs of a Slurm array make the document of one process. Starts
 # munge and a Slurm of one node in a folder of its own, and ends them. Needs root.
 set -eu

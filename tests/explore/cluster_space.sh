@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For the tests of clusters, in their folder: space.yaml, and the document whole.json that one process
 # makes of it.
 cat > space.yaml <<END

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the installed headers alone with several compilers: as C++17, 20 and 23 without
 # exceptions and type information, and as C99.
 #   cmake "-DCOMPILERS=g++-12,clang++-14" -DSOURCE=. -P CompileHeaders.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs a build into a folder of its own; configures, builds and runs programs that use what was installed, by
 # find_package and by pkg-config; and compares their plans with each other.
 #   cmake -DBUILD=build/release -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja -DC=cc -DCXX=c++ [-DPKG_CONFIG=pkg-config] -P RunConsumers.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Configures a project that includes Tessera, and with -DRUN=ON builds and runs its program.
 #   cmake -DCONSUMER=tests/packaging/add_subdirectory -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja \
 #         -DC=cc -DCXX=c++ [-DRUN=ON] -P RunSubproject.cmake

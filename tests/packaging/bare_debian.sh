@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs, uses and removes what scripts/package made, on a Debian that has nothing but Python and NumPy. As root.
 #   bare_debian.sh PACKAGES SOURCE
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds the ONNX library with its protobuf messages. Debian's own CMake package points at folders that do not exist. Defines
 # the imported target ONNX::ONNX.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs a network from linalg on tensors through bufferization, with and without the pass, and compares what it prints.
 #   run_network.sh network.mlir TESSERA_MLIR_OPT MLIR_OPT MLIR_CPU_RUNNER LIBRARIES
 set -eu
