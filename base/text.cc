@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -217,6 +218,12 @@ std::string_view Nearest(std::string_view word, std::span<const std::string_view
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view nearest = Nearest(word, candidates);
   return nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?";
+}
+
+std::string NumberText(double number) {
+  std::array<char, 32> text;
+  const std::to_chars_result end = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end.ptr};
 }
 
 std::string Join(std::span<const std::string_view> words, std::string_view separator) {

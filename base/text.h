@@ -44,6 +44,9 @@ std::string_view Nearest(std::string_view word, std::span<const std::string_view
 // "did you mean 'stride'?", or empty.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates);
 
+// Returns the shortest text that reads as the same number.
+std::string NumberText(double number);
+
 // Returns "a, b, c".
 std::string Join(std::span<const std::string_view> words, std::string_view separator = ", ");
 

@@ -26,6 +26,16 @@ constexpr auto kNames = [] {
 
 }  // namespace
 
+void SortByBegin(std::vector<AddressRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+}
+
+void SortByBegin(std::vector<Lifespan>& lifespans) {
+  std::sort(lifespans.begin(), lifespans.end(),
+            [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });
+}
+
 std::span<const std::string_view> RequirementNames() { return kNames; }
 
 std::span<const std::string_view> BankSetKeys() {

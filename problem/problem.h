@@ -122,6 +122,10 @@ struct Lifespan {
   friend bool operator==(const Lifespan&, const Lifespan&) = default;
 };
 
+// Sort by where ranges and lifespans begin; those that begin together are in no certain order.
+void SortByBegin(std::vector<AddressRange>& ranges);
+void SortByBegin(std::vector<Lifespan>& lifespans);
+
 enum class AccessKind : uint8_t { kRead, kWrite };
 
 // An access of an engine to the buffer at one step. The engine's name is free ("pe", "dma"); an

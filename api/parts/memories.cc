@@ -45,8 +45,9 @@ base::Expected<std::vector<double>> WeightsByMemory(const Problem& problem,
     if (!(kLeastWeight <= weight && weight <= kMostWeight))
       return base::Unexpected(
           OutOfRange(option, fmt::format("the weight of memory '{}' is out of range", name),
-                     fmt::format("a number from {} to {}", kLeastWeight, kMostWeight),
-                     fmt::format("{}", weight)));
+                     fmt::format("a number from {} to {}", base::NumberText(kLeastWeight),
+                                 base::NumberText(kMostWeight)),
+                     base::NumberText(weight)));
     if (by_memory[*memory] > 0) return base::Unexpected(NamedTwice(option, name));
     by_memory[*memory] = weight;
   }

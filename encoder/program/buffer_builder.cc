@@ -28,8 +28,7 @@ void BufferBuilder::Touch(problem::Step step, std::string_view engine, problem::
 
 void BufferBuilder::Finish() {
   std::vector<Lifespan>& lives = buffer.lifespans;
-  std::sort(lives.begin(), lives.end(),
-            [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });
+  problem::SortByBegin(lives);
   std::vector<Lifespan> merged;
   for (const Lifespan& life : lives) {
     if (!merged.empty() && life.lower <= merged.back().upper) {

@@ -66,8 +66,7 @@ Buffer WithNamedAccesses(const Problem& problem, const Explanation& explanation,
 
 // The lowest multiple of `alignment` at which `size` bytes touch none of `taken`.
 Bytes FirstFit(std::vector<AddressRange> taken, Bytes alignment, Bytes size) {
-  std::sort(taken.begin(), taken.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  problem::SortByBegin(taken);
   Bytes offset = 0;
   for (const AddressRange& range : taken) {
     if (range.begin < offset + size && offset < range.end)

@@ -111,8 +111,7 @@ class DsaReader {
 
   // Joins lives that touch or overlap.
   static void Join(std::vector<Lifespan>& lives) {
-    std::sort(lives.begin(), lives.end(),
-              [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });
+    problem::SortByBegin(lives);
     std::vector<Lifespan> joined;
     for (const Lifespan& life : lives) {
       if (!joined.empty() && joined.back().upper >= life.lower) {

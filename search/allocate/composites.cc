@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/sorting.h"
 
 // Parts i of a and j of b share a byte exactly if
 //
@@ -69,8 +70,7 @@ problem::Lifespan HullOf(const Problem& problem, const Composite& composite) {
 
 // Sorts the ranges, and joins those that overlap or touch.
 void Unite(RangeList& ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  problem::SortByBegin(ranges);
   size_t kept = 0;
   for (const AddressRange& range : ranges) {
     if (kept > 0 && range.begin <= ranges[kept - 1].end) {
@@ -147,8 +147,7 @@ class Composer {
 
   // Sorts the parts and joins their requirements on the base.
   void Arrange(Composite& composite) {
-    std::stable_sort(composite.parts.begin(), composite.parts.end(),
-                     [](const CompositePart& a, const CompositePart& b) { return a.at < b.at; });
+    base::SortBy(composite.parts, [](const CompositePart& part) { return part.at; });
     const Bytes least = composite.parts.front().at;
     for (CompositePart& part : composite.parts) {
       part.at -= least;

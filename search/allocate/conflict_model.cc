@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/sorting.h"
 #include "tessera/search/allocate/occupancy.h"
 
 namespace tessera::search::allocate {
@@ -209,8 +210,7 @@ class ModelBuilder {
     if (living.empty()) return {};
     if (!conflict_.AnySharing()) return {living};
     std::vector<int> by_size = living;
-    std::stable_sort(by_size.begin(), by_size.end(),
-                     [this](int a, int b) { return Movable(a).size > Movable(b).size; });
+    base::SortBy(by_size, [this](int i) { return -Movable(i).size; });
     std::set<int> uncovered(living.begin(), living.end());
     std::vector<std::vector<int>> cliques;
     const auto members = static_cast<int64_t>(living.size());

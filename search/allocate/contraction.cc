@@ -152,8 +152,7 @@ class Contractor {
   }
 
   static void UniteLifespans(std::vector<Lifespan>& lives) {
-    std::sort(lives.begin(), lives.end(),
-              [](const Lifespan& a, const Lifespan& b) { return a.lower < b.lower; });
+    problem::SortByBegin(lives);
     std::vector<Lifespan> united;
     for (const Lifespan& life : lives) {
       if (!united.empty() && life.lower <= united.back().upper) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/sorting.h"
 
 // The heaviest stack by branch and bound: a clique of maximum weight in the graph of conflicts.
 //
@@ -127,8 +128,7 @@ class StackTree {
     std::vector<Bytes> padded;
     for (const Bytes size : graph.sizes) padded.push_back(base::RoundUp(size, graph.granularity));
     positions_ = Reduce(graph, padded, known);
-    std::stable_sort(positions_.begin(), positions_.end(),
-                     [&](size_t a, size_t b) { return padded[a] > padded[b]; });
+    base::SortBy(positions_, [&](size_t i) { return -padded[i]; });
     left_.assign(positions_.size(), 0);
     std::vector<size_t> number(padded.size(), Set::kNone);
     for (size_t i = 0; i < positions_.size(); ++i) number[positions_[i]] = i;

@@ -35,8 +35,7 @@ std::vector<bool> LivesWithChanged(const Problem& problem,
     const auto& lifespans = problem.buffers[i].lifespans;
     if (!former[i]) changed.insert(changed.end(), lifespans.begin(), lifespans.end());
   }
-  std::sort(changed.begin(), changed.end(),
-            [](const auto& a, const auto& b) { return a.lower < b.lower; });
+  problem::SortByBegin(changed);
   std::vector<problem::Step> latest;  // end of the changed lifespans up to each
   latest.reserve(changed.size());
   for (const problem::Lifespan& lifespan : changed)

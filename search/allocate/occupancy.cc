@@ -99,8 +99,7 @@ void Subtract(std::vector<AddressRange>& windows, AddressRange hole) {
 }
 
 void SubtractAll(std::vector<AddressRange>& windows, std::vector<AddressRange> holes) {
-  std::sort(holes.begin(), holes.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  problem::SortByBegin(holes);
   std::vector<AddressRange> rest;
   auto hole = holes.begin();
   for (const AddressRange& window : windows) {
@@ -126,8 +125,7 @@ std::vector<AddressRange> AllowedBankRanges(const Memory& memory, const Buffer& 
       ranges.push_back(memory.banks[i].range);
     }
   }
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  problem::SortByBegin(ranges);
   return ranges;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
+#include "tessera/base/sorting.h"
 #include "tessera/search/allocate/conflict_model.h"
 #include "tessera/search/allocate/heaviest_stack.h"
 #include "tessera/search/allocate/occupancy.h"
@@ -33,8 +34,7 @@ class StackSearch {
         is_near_(buffers_.size(), false) {
     const auto size = [&](int i) { return problem.buffers[static_cast<size_t>(i)].size; };
     const auto padded = [&](int i) { return base::RoundUp(size(i), granularity); };
-    std::stable_sort(buffers_.begin(), buffers_.end(),
-                     [&](int a, int b) { return padded(a) > padded(b); });
+    base::SortBy(buffers_, [&](int i) { return -padded(i); });
     for (const int i : buffers_) {
       sizes_.push_back(size(i));
       padded_.push_back(padded(i));

@@ -47,8 +47,7 @@ class Placement {
       if (bases_[i] >= 0 && Meet(tensors_[i].whole, tensors_[tensor].whole))
         taken.push_back({bases_[i], bases_[i] + tensors_[i].size});
     }
-    std::sort(taken.begin(), taken.end(),
-              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    problem::SortByBegin(taken);
     Bytes base = 0;
     for (const AddressRange& range : taken) {
       if (range.begin >= base + tensors_[tensor].size) break;

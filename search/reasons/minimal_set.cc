@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "tessera/base/sorting.h"
 #include "tessera/search/reasons/explain.h"
 
 namespace tessera::search::reasons {
@@ -79,9 +80,7 @@ std::vector<size_t> FindLargest(const Problem& problem, const std::vector<bool>&
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     if (counted[i] && problem::LivesAt(problem.buffers[i], step)) living.push_back(i);
   }
-  std::stable_sort(living.begin(), living.end(), [&](size_t a, size_t b) {
-    return problem.buffers[a].size > problem.buffers[b].size;
-  });
+  base::SortBy(living, [&](size_t i) { return -problem.buffers[i].size; });
   Bytes load = 0;
   size_t count = 0;
   while (load <= capacity) load += problem.buffers[living[count++]].size;
@@ -254,9 +253,11 @@ class Deletion {
       ranks[static_cast<size_t>(relation.first)].first = true;
       ranks[static_cast<size_t>(relation.second)].first = true;
     }
-    std::stable_sort(buffers.begin(), buffers.end(), [&](const Condition& a, const Condition& b) {
-      return ranks[static_cast<size_t>(a.owner)] < ranks[static_cast<size_t>(b.owner)];
-    });
+    const auto rank = [&](const Condition& condition) {
+      return ranks[static_cast<size_t>(condition.owner)];
+    };
+    base::SortBy(buffers, [&](const Condition& condition) { return rank(condition).second; });
+    base::SortBy(buffers, [&](const Condition& condition) { return rank(condition).first; });
     return buffers;
   }
 

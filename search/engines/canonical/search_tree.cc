@@ -63,8 +63,10 @@ std::vector<int> RankBuffers(const problem::Problem& problem, const allocate::Co
   }
   std::vector<int> sequence(keys.size());
   std::iota(sequence.begin(), sequence.end(), 0);
-  std::stable_sort(sequence.begin(), sequence.end(), [&](int a, int b) {
-    return keys[static_cast<size_t>(a)] > keys[static_cast<size_t>(b)];
+  std::sort(sequence.begin(), sequence.end(), [&](int a, int b) {
+    const Key& key = keys[static_cast<size_t>(a)];
+    const Key& other = keys[static_cast<size_t>(b)];
+    return key != other ? key > other : a < b;
   });
   std::vector<int> ranks(keys.size());
   for (size_t rank = 0; rank < sequence.size(); ++rank) {
@@ -298,7 +300,7 @@ void CanonicalTree::SplitOpenRange(int first, int last) {
     const int buffers = CountUnplaced(boundaries[i], boundaries[i + 1]);
     if (buffers > 0) parts.push_back({buffers, boundaries[i], boundaries[i + 1]});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::pair(a.buffers, a.first) > std::pair(b.buffers, b.first);
   });
   open_ = range.next;

@@ -72,12 +72,11 @@ std::vector<Order> OrdersOf(const Problem& problem, const Composites& composites
   for (const auto key : kKeys) {
     Order& order = orders.emplace_back(composites.all.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      const auto rank = [&](size_t i) {
-        return std::tuple(composites.all[i].fixed.has_value(), traits[i].*key, traits[i].extent);
-      };
-      return rank(a) > rank(b);
-    });
+    const auto rank = [&](size_t i) {
+      return std::tuple(composites.all[i].fixed.has_value(), traits[i].*key, traits[i].extent);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
   }
   return orders;
 }
@@ -136,8 +135,7 @@ class Passes {
       for (const AddressRange& range : neighbour.forbidden)
         taken.push_back({other - range.end + 1, other - range.begin + 1});
     }
-    std::sort(taken.begin(), taken.end(),
-              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    problem::SortByBegin(taken);
     const auto is_free = [&](Bytes base) {
       return base >= 0 && composite.AlignUp(base) == base &&
              std::none_of(taken.begin(), taken.end(), [base](const AddressRange& range) {

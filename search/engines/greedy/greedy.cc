@@ -147,9 +147,10 @@ std::vector<size_t> GreedyPlacement::Sequence(GreedyOrder order) const {
   }
   std::vector<size_t> sequence(buffers_.size());
   std::iota(sequence.begin(), sequence.end(), size_t{0});
-  std::stable_sort(sequence.begin(), sequence.end(), [&](size_t a, size_t b) {
+  std::sort(sequence.begin(), sequence.end(), [&](size_t a, size_t b) {
     const bool a_fixed = BufferAt(a).offset.has_value(), b_fixed = BufferAt(b).offset.has_value();
-    return a_fixed != b_fixed ? a_fixed : keys[a] > keys[b];
+    if (a_fixed != b_fixed) return a_fixed;
+    return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
   });
   return sequence;
 }

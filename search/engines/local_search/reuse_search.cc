@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "tessera/base/sorting.h"
 
 namespace tessera::search::engines::local_search {
 namespace {
@@ -116,9 +119,9 @@ void ReuseSearch::RebuildInOrders(const base::Stop& stop) {
   const auto size = [this](int i) { return model_.sizes[static_cast<size_t>(i)]; };
   const auto degree = [this](int i) { return static_cast<Bytes>(model_.neighbours[i].size()); };
   const auto pays = [this](int i) { return static_cast<Bytes>(penalties_[i].size()); };
-  const auto try_by = [&](const auto& key) {
+  const auto try_by = [&](const std::function<Bytes(int)>& key) {
     if (steps_ >= limit_ || stop.Requested() || least_cost_ == 0) return;
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
+    base::SortBy(order, [&](int i) { return -key(i); });
     if (Rebuild(order) && total_ < least_cost_) Keep();
     steps_ += 1 + model_.Count() / kMostRemoved;
   };
@@ -217,9 +220,7 @@ bool ReuseSearch::Recreate() {
     std::swap(order_[i - 1],
               order_[static_cast<size_t>(random_.Uniform(0, static_cast<int64_t>(i) - 1))]);
   if (random_.Uniform(0, 1) == 0) {
-    std::stable_sort(order_.begin(), order_.end(), [this](int a, int b) {
-      return model_.sizes[static_cast<size_t>(a)] > model_.sizes[static_cast<size_t>(b)];
-    });
+    base::SortBy(order_, [this](int i) { return -model_.sizes[static_cast<size_t>(i)]; });
   }
   for (const int buffer : order_) {
     const Bytes offset = FindCheapest(buffer);

@@ -98,8 +98,7 @@ void PlacedBuffers::AddParts(int block, int first, int last, size_t list) {
   for (const Part& part : parts_[static_cast<size_t>(block)]) {
     if (part.first < last && first < part.last) ranges.push_back(part.addresses);
   }
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  problem::SortByBegin(ranges);
   size_t kept = 0;
   for (const AddressRange& range : ranges) {
     if (kept > 0 && ranges[kept - 1].end >= range.begin) {
