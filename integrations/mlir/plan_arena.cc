@@ -39,8 +39,10 @@
 // but each time from its start to its end. This also holds for blocks that branch to each other, as
 // a block is entered at its start. It does not hold if iterations run at the same time, so buffers
 // inside operations that are not known to be sequential stay as they are, like those that are freed
-// in another block, or never. Views count as their buffer. If an operation may keep the address,
-// the range ends at the free; a call is assumed to keep nothing beyond its results.
+// in another block, or never. Views count as their buffer. The range ends at the free if an
+// operation may keep the address, or may work on after its end: a start of DMA, or a use inside an
+// operation that is not known to wait for its body. A call is assumed to keep nothing beyond its
+// results.
 //
 // The arena is a buffer of the function, so calls that overlap in time have separate arenas.
 namespace tessera::mlir_pass {
@@ -75,6 +77,18 @@ bool IsSequential(mlir::Operation* parent) {
                    mlir::memref::AllocaScopeOp>(parent);
 }
 
+// Whether the use may touch the buffer after the operation in this block that contains it.
+bool MayWorkOn(mlir::Operation* user, const mlir::Block* block) {
+  if (llvm::isa<mlir::memref::DmaStartOp, mlir::AffineDmaStartOp>(user)) return true;
+  for (mlir::Operation* op = user; op->getBlock() != block;) {
+    op = op->getParentOp();
+    if (!IsSequential(op) && !llvm::isa<mlir::scf::ParallelOp, mlir::AffineParallelOp>(op))
+      return true;
+  }
+  return false;
+}
+
+// The bytes of an element are a power of two, as widths in between are padded: 4 of i24.
 std::optional<std::int64_t> BytesOf(AllocOp alloc) {
   const mlir::MemRefType type = alloc.getType();
   if (!type.hasStaticShape() || !type.getLayout().isIdentity() || type.getMemorySpace())
@@ -82,7 +96,7 @@ std::optional<std::int64_t> BytesOf(AllocOp alloc) {
   const mlir::Type element = type.getElementType();
   if (!element.isIntOrIndexOrFloat()) return std::nullopt;
   const mlir::DataLayout layout = mlir::DataLayout::closest(alloc);
-  std::int64_t bytes = static_cast<std::int64_t>(layout.getTypeSize(element));
+  auto bytes = static_cast<std::int64_t>(llvm::PowerOf2Ceil(layout.getTypeSize(element)));
   for (const std::int64_t extent : type.getShape()) {
     if (llvm::MulOverflow(bytes, extent, bytes)) return std::nullopt;
   }
@@ -94,6 +108,9 @@ bool MayKeepAddress(mlir::Operation* user, mlir::Value buffer) {
       llvm::isa<mlir::memref::ExtractAlignedPointerAsIndexOp>(user))
     return true;
   if (auto store = llvm::dyn_cast<mlir::memref::StoreOp>(user)) {
+    if (store.getValueToStore() == buffer) return true;
+  }
+  if (auto store = llvm::dyn_cast<mlir::AffineStoreOp>(user)) {
     if (store.getValueToStore() == buffer) return true;
   }
   return !llvm::all_of(user->getResultTypes(), [](mlir::Type type) {
@@ -111,7 +128,7 @@ mlir::Operation* EndOf(const Planned& planned) {
     for (mlir::Operation* user : view.getUsers()) {
       if (llvm::isa<DeallocOp>(user)) continue;
       mlir::Operation* there = alloc->getBlock()->findAncestorOpInBlock(*user);
-      if (there == nullptr) return planned.dealloc;
+      if (there == nullptr || MayWorkOn(user, alloc->getBlock())) return planned.dealloc;
       if (last->isBeforeInBlock(there)) last = there;
       auto viewing = llvm::dyn_cast<mlir::ViewLikeOpInterface>(user);
       if (viewing && viewing.getViewSource() == view) {

@@ -37,3 +37,15 @@ func.func @aligned() {
   memref.dealloc %b : memref<1xi8>
   return
 }
+
+// An element of 48 bits lies in 8 bytes.
+
+// CHECK-LABEL: func @padded(
+// CHECK:         memref.alloc() {{.*}} : memref<800xi8>
+func.func private @use_wide(memref<100xi48>)
+func.func @padded() {
+  %a = memref.alloc() : memref<100xi48>
+  func.call @use_wide(%a) : (memref<100xi48>) -> ()
+  memref.dealloc %a : memref<100xi48>
+  return
+}

@@ -104,3 +104,40 @@ func.func @kept_address() -> index {
   memref.dealloc %a : memref<16xi64>
   return %address : index
 }
+
+// The body of an asynchronous operation may run until it is awaited.
+
+// CHECK-LABEL: func @asynchronous(
+// CHECK:         memref.alloc() {{.*}} : memref<256xi8>
+func.func @asynchronous() {
+  %a = memref.alloc() : memref<16xi64>
+  %token = async.execute {
+    func.call @use(%a) : (memref<16xi64>) -> ()
+    async.yield
+  }
+  %b = memref.alloc() : memref<16xi64>
+  func.call @use(%b) : (memref<16xi64>) -> ()
+  async.await %token : !async.token
+  memref.dealloc %a : memref<16xi64>
+  memref.dealloc %b : memref<16xi64>
+  return
+}
+
+// A transfer goes on after its start.
+
+// CHECK-LABEL: func @transferred(
+// CHECK:         memref.alloc() {{.*}} : memref<256xi8>
+func.func @transferred(%from: memref<16xi64, 1>) {
+  %zero = arith.constant 0 : index
+  %size = arith.constant 16 : index
+  %tag = memref.alloca() : memref<1xi32>
+  %a = memref.alloc() : memref<16xi64>
+  memref.dma_start %from[%zero], %a[%zero], %size, %tag[%zero]
+      : memref<16xi64, 1>, memref<16xi64>, memref<1xi32>
+  %b = memref.alloc() : memref<16xi64>
+  func.call @use(%b) : (memref<16xi64>) -> ()
+  memref.dma_wait %tag[%zero], %size : memref<1xi32>
+  memref.dealloc %a : memref<16xi64>
+  memref.dealloc %b : memref<16xi64>
+  return
+}
