@@ -129,7 +129,7 @@ base::Expected<parts::AllocationAnswer> Find(const problem::Problem& asked,
   call.budget = given.budget;
   call.threads = given.threads;
   call.explains = given.explain;
-  call.progress = OneLineAtATime(given);
+  call.progress = OneAtATime(given);
   return parts::FindAllocation(asked, EnginesOf(given), call, stop);
 }
 

@@ -50,6 +50,18 @@ class TESSERA_API Canceller {
   std::shared_ptr<Content> content_;
 };
 
+// A report of long work.
+struct Progress {
+  std::string_view line;                 // for people
+  std::string_view phase = {};           // what is counted: "intervals", "pairs", "peak", ..
+  std::int64_t done = 0;                 // of the phase
+  std::int64_t total = 0;                // 0: not known
+  std::optional<double> incumbent = {};  // the score of the best answer so far
+  std::optional<double> bound = {};      // proven: no answer has a lower score
+
+  operator std::string_view() const noexcept { return line; }
+};
+
 // The limits that end a call before its work is done, and the share of the machine that it uses.
 // None of this changes an answer that was not cut off.
 struct CallOptions {
@@ -60,8 +72,9 @@ struct CallOptions {
   std::optional<std::int64_t> memory_limit = {};
   std::optional<Canceller> canceller = {};
   int threads = 1;
-  // Receives a line about the progress of long work, from any of the threads, one at a time.
-  std::function<void(std::string_view line)> progress = {};
+  // Receives the progress of long work, from any of the threads, one at a time. A function that
+  // takes a std::string_view receives the line.
+  std::function<void(const Progress&)> progress = {};
 };
 
 // The options of calls that search.

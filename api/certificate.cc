@@ -63,7 +63,7 @@ std::optional<Error> Certify(const Problem& problem, const AllocateOptions& opti
                              AllocateAnswer& answer) {
   parts::ProblemCertificate made = parts::CertifyProblem(
       problem.Get().document, found.result,
-      {"", found.capacity, options.seed, options.budget, OneLineAtATime(options)}, stop);
+      {"", found.capacity, options.seed, options.budget, OneAtATime(options)}, stop);
   if (made.files.empty()) {
     answer.no_certificate = std::move(made.reason);
   } else {

@@ -185,7 +185,7 @@ class Placing {
     call.budget = given_.budget;
     call.threads = given_.threads;
     call.explains = given_.explain;
-    call.progress = OneLineAtATime(given_);
+    call.progress = OneAtATime(given_);
     return parts::FindAllocation(problem_, EnginesOf(given_), call, stop_);
   }
 

@@ -25,7 +25,34 @@ std::optional<base::Stop::Clock::time_point> DeadlineOf(const CallOptions& optio
                                         std::chrono::duration<double>(seconds));
 }
 
+// Throws std::bad_alloc if memory runs out for the texts.
+Error DescribeCaught() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  } catch (const base::InputFault& fault) {
+    return BadInput(fault.Get());
+  } catch (const std::exception& exception) {
+    base::Diagnostic fault;
+    fault.message = exception.what();
+    return AsError(CallStatus::kInternal, fault);
+  } catch (...) {
+    Error error;
+    error.message = error.text = "unknown fault";
+    return error;
+  }
+}
+
 }  // namespace
+
+Error CaughtError() noexcept {
+  try {
+    return DescribeCaught();
+  } catch (...) {
+    return OutOfMemory();
+  }
+}
 
 Error AsError(CallStatus status, const base::Diagnostic& diagnostic) {
   return {status,
@@ -131,11 +158,11 @@ std::optional<Error> FindBadOption(const SearchOptions& options) {
                  fault);
 }
 
-std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options) {
+base::ProgressFunction OneAtATime(const CallOptions& options) {
   if (!options.progress) return {};
-  return [&options, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+  return [&options, mutex = std::make_shared<std::mutex>()](const base::Progress& each) {
     const std::lock_guard lock(*mutex);
-    options.progress(line);
+    options.progress({each.line, each.phase, each.done, each.total, each.incumbent, each.bound});
   };
 }
 

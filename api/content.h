@@ -28,6 +28,7 @@
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/files.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/hw_profiles/profile.h"
@@ -127,31 +128,16 @@ inline Error OutOfMemory() {
   return error;
 }
 
+// Returns the exception that is being handled as an error.
+Error CaughtError() noexcept;
+
 // Calls `work`, which returns a Result, and turns an exception into an error.
 template <typename Work>
 auto Guarded(const Work& work) noexcept -> decltype(work()) {
   try {
     return work();
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  } catch (const base::InputFault& fault) {
-    try {
-      return BadInput(fault.Get());
-    } catch (...) {
-      return OutOfMemory();
-    }
-  } catch (const std::exception& exception) {
-    try {
-      base::Diagnostic fault;
-      fault.message = exception.what();
-      return AsError(CallStatus::kInternal, fault);
-    } catch (...) {
-      return OutOfMemory();
-    }
   } catch (...) {
-    Error error;
-    error.message = error.text = "unknown fault";
-    return error;
+    return CaughtError();
   }
 }
 
@@ -232,9 +218,9 @@ Outcome OutcomeOf(problem::Status status);
 // Returns the first fault in the numbers and names of these options.
 std::optional<Error> FindBadOption(const SearchOptions& options);
 
-// Returns a function that passes lines on to the callback of the options, one at a time; empty if
-// there is no callback. The options must outlive the function.
-std::function<void(std::string_view)> OneLineAtATime(const CallOptions& options);
+// Returns a function that passes progress on to the callback of the options, one at a time; empty
+// if there is no callback. The options must outlive the function.
+base::ProgressFunction OneAtATime(const CallOptions& options);
 
 // The implementation of the public calls. Sessions and evaluators make these calls too, with the
 // state that they keep.

@@ -169,7 +169,7 @@ Result<PlanAnswer> SearchPlan(const Network& network, const Profile& profile,
   options.threads = given.threads;
   options.stop = &stop.Get();
   options.version = TESSERA_VERSION;
-  options.progress = OneLineAtATime(given);
+  options.progress = OneAtATime(given);
   const auto start = std::chrono::steady_clock::now();
   base::Expected<PartitionResult> result =
       search::partition::SearchPartition(network.Get().graph, profile.Get().profile, options);

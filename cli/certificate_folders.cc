@@ -35,7 +35,7 @@ ExitCode CertificateWriter::Write(Console& console, Destinations& files,
                                   std::optional<problem::Bytes> capacity,
                                   const problem::Result& result, const SearchOptions& search,
                                   const base::Stop& stop,
-                                  const std::function<void(std::string_view)>& progress) const {
+                                  const base::ProgressFunction& progress) const {
   if (folder_.empty()) return ExitCode::kAnswer;
   const api::parts::ProblemCertificate made = api::parts::CertifyProblem(
       document, result, {candidate, capacity, search.seed, search.budget, progress}, stop);

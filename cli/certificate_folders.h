@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/destinations.h"
@@ -40,7 +41,7 @@ class CertificateWriter {
                  const problem::files::ProblemDocument& document, const std::string& candidate,
                  std::optional<problem::Bytes> capacity, const problem::Result& result,
                  const SearchOptions& search, const base::Stop& stop,
-                 const std::function<void(std::string_view)>& progress) const;
+                 const base::ProgressFunction& progress) const;
 
  private:
   std::string folder_;  // empty: no certificate requested

@@ -2,7 +2,7 @@
 
 #include "tessera/cli/self_description.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/api/parts/engine_set.h"
 #include "tessera/encoder/sat/cadical_engine.h"
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
@@ -351,6 +352,7 @@ std::string VersionReport() {
   add("compiler", "GCC " __VERSION__);
 #endif
   add("network formats", graph::import::NamesOfFormats());
+  add("engines", fmt::format("{}", fmt::join(api::parts::EngineSet::Names(), " ")));
   add("CaDiCaL", encoder::sat::CadicalVersion());
   add("Z3", encoder::smt::Z3Version());
 #ifdef TESSERA_IPASIR
@@ -361,6 +363,14 @@ std::string VersionReport() {
       fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   add("JSON for C++", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                   NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));
+  add("yaml-cpp", TESSERA_YAML_CPP_VERSION);
+  add("SQLite", TESSERA_SQLITE_VERSION);
+#ifdef TESSERA_PROTOBUF_VERSION
+  add("protobuf", TESSERA_PROTOBUF_VERSION);
+#endif
+#ifdef TESSERA_MIMALLOC_VERSION
+  add("mimalloc", TESSERA_MIMALLOC_VERSION);
+#endif
   return WithoutLastBreak(std::move(report));
 }
 

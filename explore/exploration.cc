@@ -363,10 +363,14 @@ class Run {
     const auto is_settled = [](const Pair& pair) { return !pair.IsOpen(); };
     size_t front = result_.set_front.Size();
     for (const Front& each : result_.network_fronts) front += each.Size();
-    options_.progress(
+    const auto settled = std::count_if(result_.pairs.begin(), result_.pairs.end(), is_settled);
+    const std::string line =
         fmt::format("{} plans made, {} of {} pairs settled, {} points on the fronts", plans_made_,
-                    std::count_if(result_.pairs.begin(), result_.pairs.end(), is_settled),
-                    result_.pairs.size(), front));
+                    settled, result_.pairs.size(), front);
+    options_.progress({.line = line,
+                       .phase = "pairs",
+                       .done = settled,
+                       .total = static_cast<int64_t>(result_.pairs.size())});
   }
 
   const Spec& spec_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/pareto.h"
 #include "tessera/explore/planner.h"
@@ -58,7 +59,7 @@ struct RunOptions {
   Chooser* chooser = nullptr;
   double most_share = 1;
   const Attempts* attempts = nullptr;  // PlannerOptions::attempts
-  std::function<void(std::string_view line)> progress = {};
+  base::ProgressFunction progress = {};
 };
 
 // Returns nullopt if it was cancelled; everything found until then is in the store.

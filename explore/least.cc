@@ -125,9 +125,11 @@ class Bisection {
                                          : Sufficiency::kOpen,
                standing.reason, standing.id, standing.metrics};
     }
-    if (options_.progress)
-      options_.progress(
-          fmt::format("{}: {} tried", spec_.networks[network].name, range_->At(index)));
+    if (options_.progress) {
+      const std::string line =
+          fmt::format("{}: {} tried", spec_.networks[network].name, range_->At(index));
+      options_.progress({.line = line, .phase = "sizes"});
+    }
     return &trials_.emplace(key, std::move(trial)).first->second;
   }
 

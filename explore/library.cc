@@ -75,7 +75,7 @@ Result<ExploreAnswer> AnswerCall(std::string text, const ExploreOptions& options
   RunOptions run;
   run.threads = options.threads;
   run.memory_limit = options.memory_limit;
-  run.progress = options.progress;
+  run.progress = api::OneAtATime(options);
   if (!run.canceller.HasState() || (options.canceller && !options.canceller->HasState()))
     return api::OutOfMemory();
   const Watch watch(options, run.canceller);

@@ -83,9 +83,13 @@ class Sampler {
       const auto fault =
           pairs[i].contains("answers") ? CheckPlanned(pairs[i]) : CheckSkipped(pairs[i]);
       if (fault) return base::Unexpected(*fault);
-      if (options_.progress)
-        options_.progress(
-            fmt::format("{} of {} pairs checked", report_.planned + report_.skipped, order.size()));
+      if (!options_.progress) continue;
+      const int64_t checked = report_.planned + report_.skipped;
+      const std::string line = fmt::format("{} of {} pairs checked", checked, order.size());
+      options_.progress({.line = line,
+                         .phase = "pairs",
+                         .done = checked,
+                         .total = static_cast<int64_t>(order.size())});
     }
     return std::move(report_);
   }

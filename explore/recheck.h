@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/store.h"
 
@@ -40,7 +41,7 @@ struct RecheckOptions {
   int64_t sample = 50;
   uint64_t seed = 0;
   CallOptions call = {};
-  std::function<void(std::string_view line)> progress = {};
+  base::ProgressFunction progress = {};
 };
 
 struct RecheckReport {

@@ -138,7 +138,7 @@ class Relaxer {
   size_t Networks() const { return spec_.networks.size(); }
 
   void ReportProgress(const std::string& line) const {
-    if (options_.progress) options_.progress(line);
+    if (options_.progress) options_.progress({.line = line, .phase = "restrictions"});
   }
 
   base::Expected<std::optional<Json>> RunOn(const BaseProfile& base) {

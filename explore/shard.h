@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/explore/planner.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
@@ -54,7 +55,7 @@ struct ShardOptions {
   Canceller canceller = {};
   bool plan_all = false;
   bool retry_failed = false;  // asks again what failed before in this piece
-  std::function<void(std::string_view line)> progress = {};
+  base::ProgressFunction progress = {};
 };
 
 struct ShardReport {
@@ -98,7 +99,7 @@ std::vector<StoredSpec> FindSpecs(const Store& store);
 struct MergeOptions {
   int threads = 1;
   Canceller canceller = {};
-  std::function<void(std::string_view line)> progress = {};
+  base::ProgressFunction progress = {};
 };
 
 struct MergeReport {

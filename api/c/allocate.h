@@ -31,7 +31,19 @@ TESSERA_API tessera_status tessera_problem_with_capacity(const tessera_problem* 
 TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
 TESSERA_API void tessera_problem_free(tessera_problem* problem);
 
+/* A report of long work. Texts are valid during the call. */
+typedef struct tessera_progress {
+  size_t size;       /* set by the library: sizeof(tessera_progress) */
+  const char* line;  /* for people */
+  const char* phase; /* what is counted: "intervals", "pairs", "peak", .. */
+  int64_t done;      /* of the phase */
+  int64_t total;     /* 0: not known */
+  double incumbent;  /* the score of the best answer so far; NaN: none */
+  double bound;      /* proven: no answer has a lower score; NaN: not known */
+} tessera_progress;
+
 typedef struct tessera_memory_weight {
+  size_t size; /* sizeof(tessera_memory_weight), in each element of an array */
   const char* memory;
   double weight;
 } tessera_memory_weight;
@@ -47,14 +59,14 @@ typedef struct tessera_allocate_options {
   double timeout_s;     /* of wall clock; 0: none */
   int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
   const tessera_canceller* canceller;
-  /* receives `user` and a line about the progress, from any thread, one at a time */
-  void (*progress)(void* user, const char* line);
+  /* receives `user` and the progress, from any thread, one at a time */
+  void (*progress)(void* user, const tessera_progress* progress);
   void* user;
   const char* engine;     /* this engine alone */
   int32_t no_explanation; /* not 0: infeasible answers are not explained */
   int32_t certify;        /* not 0: a proof that nothing fits, or nothing below the least peak */
   /* which peaks are minimised where there are several memories: weights above 0, or one entry
-     {"relative", 1}, each peak over its lower bound; none: with `minimize` the sum of all */
+     {.., "relative", 1}, each peak over its lower bound; none: with `minimize` the sum of all */
   const tessera_memory_weight* peaks;
   size_t peak_count;
   double gap_percent; /* a peak this much above the lower bound is low enough */

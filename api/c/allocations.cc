@@ -29,8 +29,8 @@ AllocateOptions Translate(const tessera_allocate_options& given) {
   if (known.engine != nullptr) options.engine = known.engine;
   options.explain = known.no_explanation == 0;
   options.certify = known.certify != 0;
-  for (size_t i = 0; i < known.peak_count; ++i)
-    options.peaks.emplace_back(known.peaks[i].memory, known.peaks[i].weight);
+  for (const tessera_memory_weight& each : Complete(known.peaks, known.peak_count))
+    options.peaks.emplace_back(each.memory, each.weight);
   options.gap_percent = known.gap_percent;
   TranslateSearch(known, options);
   return options;

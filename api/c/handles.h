@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -105,6 +106,18 @@ Options Complete(const Options& given) {
   return known;
 }
 
+// Returns an array of the caller; fields that an older caller does not have are 0.
+template <typename Element>
+std::vector<Element> Complete(const Element* array, size_t count) {
+  std::vector<Element> known(count);
+  const char* at = reinterpret_cast<const char*>(array);
+  for (Element& element : known) {
+    std::memcpy(&element, at, std::min(array->size, sizeof element));
+    at += array->size;
+  }
+  return known;
+}
+
 // Translates the options that all searches have in common.
 template <typename Given>
 void TranslateSearch(const Given& known, SearchOptions& options) {
@@ -115,8 +128,18 @@ void TranslateSearch(const Given& known, SearchOptions& options) {
   if (known.threads != 0) options.threads = known.threads;
   if (known.canceller != nullptr) options.canceller = known.canceller->value;
   if (known.progress != nullptr) {
-    options.progress = [known](std::string_view line) {
-      known.progress(known.user, std::string(line).c_str());
+    options.progress = [known](const Progress& each) {
+      constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+      const std::string line(each.line);
+      const std::string phase(each.phase);
+      const tessera_progress progress = {sizeof progress,
+                                         line.c_str(),
+                                         phase.c_str(),
+                                         each.done,
+                                         each.total,
+                                         each.incumbent.value_or(kNone),
+                                         each.bound.value_or(kNone)};
+      known.progress(known.user, &progress);
     };
   }
 }

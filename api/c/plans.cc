@@ -8,7 +8,8 @@ namespace {
 
 std::vector<MetricValue> ValuesOf(const tessera_metric_value* values, size_t count) {
   std::vector<MetricValue> list;
-  for (size_t i = 0; i < count; ++i) list.emplace_back(values[i].metric, values[i].value);
+  for (const tessera_metric_value& each : Complete(values, count))
+    list.emplace_back(each.metric, each.value);
   return list;
 }
 

@@ -64,6 +64,7 @@ TESSERA_API void tessera_network_free(tessera_network* network);
 /* --- plans */
 
 typedef struct tessera_metric_value {
+  size_t size; /* sizeof(tessera_metric_value), in each element of an array */
   const char* metric;
   double value;
 } tessera_metric_value;
@@ -87,8 +88,8 @@ typedef struct tessera_plan_options {
   int64_t memory_limit; /* bytes that the process holds; 0: three quarters of what it may hold */
   int32_t threads;
   const tessera_canceller* canceller;
-  /* receives `user` and a line about the progress, from any thread, one at a time */
-  void (*progress)(void* user, const char* line);
+  /* receives `user` and the progress, from any thread, one at a time */
+  void (*progress)(void* user, const tessera_progress* progress);
   void* user;
   int32_t explain; /* not 0: without a plan, why, and what would help; up to 2 s more */
   int32_t certify; /* not 0: a proof if there is no plan */
@@ -152,7 +153,7 @@ typedef struct tessera_evaluate_options {
   double timeout_s;
   int64_t memory_limit;
   const tessera_canceller* canceller;
-  void (*progress)(void* user, const char* line);
+  void (*progress)(void* user, const tessera_progress* progress);
   void* user;
 } tessera_evaluate_options;
 
@@ -178,7 +179,7 @@ typedef struct tessera_tile_options {
   double timeout_s;
   int64_t memory_limit;
   const tessera_canceller* canceller;
-  void (*progress)(void* user, const char* line);
+  void (*progress)(void* user, const tessera_progress* progress);
   void* user;
 } tessera_tile_options;
 

@@ -12,6 +12,7 @@
 
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/explanation.h"
 #include "tessera/problem/files/problem_files.h"
@@ -36,7 +37,7 @@ struct AllocationCall {
   // The Problem has the sizes of its candidate `candidate`.
   const problem::Ladder* ladder = nullptr;
   size_t candidate = 0;
-  std::function<void(std::string_view)> progress;
+  base::ProgressFunction progress;
 };
 
 struct AllocationAnswer {

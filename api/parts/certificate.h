@@ -10,6 +10,7 @@
 
 #include "tessera/base/diagnostic.h"
 #include "tessera/base/files.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/verify/infeasibility/refutation.h"
 #include "tessera/problem/files/problem_files.h"
@@ -41,7 +42,7 @@ struct CertifyCall {
   std::optional<problem::Bytes> capacity;  // within which the answer was sought
   uint64_t seed = 0;
   std::optional<int64_t> budget;  // of each prover
-  std::function<void(std::string_view)> progress;
+  base::ProgressFunction progress;
 };
 
 // Proves the negative claim of `result`: that nothing fits into the requested capacity, or, if the

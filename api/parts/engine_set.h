@@ -32,8 +32,7 @@ class EngineSet {
   // Returns the engine with this name, or the default engines if the name is empty.
   static std::vector<std::string> NamesOfWanted(const std::string& only);
 
-  // An engine or rule that this program does not have, and those that it has.
-  // The first engine or rule that this program does not have, in words, and those that it has.
+  // An engine or rule that this program does not have, in words, and those that it has.
   struct Unknown {
     std::string what;  // "engine 'foo'"
     std::vector<std::string> known;

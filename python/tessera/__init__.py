@@ -39,6 +39,7 @@ from .reports import (
     Explanation,
     MemoryModes,
     ModesAnswer,
+    Progress,
     Tile,
     TileAnswer,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Profile",
+    "Progress",
     "Session",
     "SessionCounts",
     "Stopped",

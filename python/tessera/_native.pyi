@@ -4,6 +4,8 @@ from typing import Any, Callable
 import numpy
 import numpy.typing
 
+from .reports import Progress
+
 version: str
 
 class Canceller:
@@ -16,7 +18,7 @@ class CallOptions:
     memory_limit: int | None
     canceller: Canceller | None
     threads: int
-    progress: Callable[[str], None] | None
+    progress: Callable[[Progress], None] | None
     def __init__(self) -> None: ...
 
 class SearchOptions(CallOptions):

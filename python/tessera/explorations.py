@@ -16,6 +16,7 @@ from . import _native
 from .errors import Stopped
 from .options import fill
 from .pieces import find_command, plan_pieces
+from .reports import Progress
 
 if TYPE_CHECKING:
     import pandas
@@ -93,7 +94,7 @@ def explore(
     memory_limit: int | None = None,
     threads: int = 1,
     canceller: _native.Canceller | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     client: Any = None,
     pieces: int | None = None,
     command: str | None = None,
@@ -115,7 +116,7 @@ def explore(
         memory_limit: bytes that the process holds.
         threads: that plan at once; no answer depends on them.
         canceller: its `cancel()` ends the call from another thread. Ctrl-C cancels it too.
-        progress: receives lines, from any thread. An exception that it raises ends the call.
+        progress: receives each Progress, from any thread. An exception that it raises ends the call.
         client: a `distributed.Client`. Its workers plan the pieces of a specification in a file,
             which they read under the same path; a piece whose worker dies is given to another one.
             Workers plan for fronts, without limits: `relax`, `least`, `adaptive`, `timeout`,

@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from .errors import BadInput, Error, Stopped
 from .inputs import Path
+from .reports import Progress
 
 _INCOMPLETE = 11  # an answer, but pairs failed
 _DONE = (0, 10, _INCOMPLETE, 20)  # an exploration without a plan is an answer too
@@ -30,14 +31,14 @@ def plan_pieces(
     pieces: int | None = None,
     threads: int = 1,
     exhaustive: bool = False,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     command: str | None = None,
 ) -> None:
     """Plans the pieces of an exploration on the workers of a client, and merges them into a store.
 
     The store then holds the document of the whole. `pieces`: how many; four for each worker without
     it. A piece whose worker dies is given to another one. `exhaustive`: every pair is planned.
-    `progress` receives a line for each piece that is done. Raises as `explore`.
+    `progress` receives a Progress for each piece that is done. Raises as `explore`.
     """
     program = find_command(command)
     path = os.path.abspath(os.fspath(spec))
@@ -55,7 +56,7 @@ def _merge_pieces(
     pieces: int | None,
     threads: int,
     exhaustive: bool,
-    progress: Callable[[str], None] | None,
+    progress: Callable[[Progress], None] | None,
 ) -> None:
     count = pieces or max(1, 4 * len(client.scheduler_info()["workers"]))
     futures = [
@@ -73,7 +74,8 @@ def _merge_pieces(
             with open(stores[-1], "wb") as file:
                 file.write(data)
             if progress is not None:
-                progress(f"piece {index} of {count} is done")
+                line = f"piece {index} of {count} is done"
+                progress(Progress(line, "pieces", len(stores), count))
     except BaseException:
         client.cancel(futures)
         raise

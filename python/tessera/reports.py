@@ -7,6 +7,39 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class Progress(str):
+    """A report of long work: a line for people, with the same for programs.
+
+    phase: what is counted ("intervals", "pairs", "peak", ..)
+    done, total: of the phase; a total of 0 is not known
+    incumbent: the score of the best answer so far, or None
+    bound: proven, no answer has a lower score; or None
+    """
+
+    phase: str
+    done: int
+    total: int
+    incumbent: float | None
+    bound: float | None
+
+    def __new__(
+        cls,
+        line: str,
+        phase: str = "",
+        done: int = 0,
+        total: int = 0,
+        incumbent: float | None = None,
+        bound: float | None = None,
+    ) -> Progress:
+        progress = super().__new__(cls, line)
+        progress.phase = phase
+        progress.done = done
+        progress.total = total
+        progress.incumbent = incumbent
+        progress.bound = bound
+        return progress
+
+
 @dataclass(frozen=True)
 class CheckReport:
     """The result of a check by code that shares nothing with the search."""

@@ -297,9 +297,10 @@ Bound FindBound(const Problem& problem, int memory, const base::Stop* stop) {
   return bound;
 }
 
-std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) {
+std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity,
+                    std::string_view limit) {
   static constexpr size_t kMostNames = 12;
-  const std::string holds = "; the memory holds " + std::to_string(capacity);
+  const std::string holds = "; " + std::string(limit) + " " + std::to_string(capacity);
   std::string names;
   for (size_t i = 0; i < std::min(kMostNames, bound.buffers.size()); ++i) {
     if (i > 0) names += ", ";
@@ -323,7 +324,7 @@ std::string Explain(const Problem& problem, const Bound& bound, Bytes capacity) 
 }
 
 problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granularity,
-                               const base::Stop* stop) {
+                               const base::Stop* stop, std::string_view limit) {
   problem::Result result;
   const std::optional<Contraction> contraction = ContractColocated(given, nullptr);
   const Problem& problem = contraction ? contraction->problem : given;
@@ -338,7 +339,7 @@ problem::Result RefuteByBounds(const Problem& given, Bytes capacity, Bytes granu
     if (memory == 0) result.lower_bound = base::RoundUp(bound.bytes, granularity);
     if (result.status == problem::Status::kInfeasible || bound.bytes <= room) continue;
     result.status = problem::Status::kInfeasible;
-    result.reason = Explain(problem, bound, room);
+    result.reason = Explain(problem, bound, room, memory == 0 ? limit : kMemoryHolds);
     result.engine = "bound";
   }
   return result;

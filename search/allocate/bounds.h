@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/stop.h"
@@ -62,15 +63,19 @@ class BoundFinder {
   std::unique_ptr<const Lives> lives_;
 };
 
+inline constexpr std::string_view kMemoryHolds = "the memory holds";
+
 // Returns a text such as "at step 3 the buffers b1, b2, b3 need 14 bytes together; the memory holds
-// 12".
-std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity);
+// 12". `limit` states what has so many bytes.
+std::string Explain(const problem::Problem& problem, const Bound& bound, problem::Bytes capacity,
+                    std::string_view limit = kMemoryHolds);
 
 // Applies the bounds to all memories of the Problem, where memories[0] has `capacity` bytes.
 // Returns kInfeasible with the reason if something cannot fit, else kUnknown. lower_bound is that
 // of memories[0], rounded up to a multiple of `granularity`.
 problem::Result RefuteByBounds(const problem::Problem& problem, problem::Bytes capacity,
-                               problem::Bytes granularity, const base::Stop* stop = nullptr);
+                               problem::Bytes granularity, const base::Stop* stop = nullptr,
+                               std::string_view limit = kMemoryHolds);
 
 // Returns a number of bytes that divides some optimal peak of memories[0]: the greatest common
 // divisor of its sizes, alignments above 1, fixed offsets, distances and boundaries. Rounding every

@@ -164,7 +164,7 @@ Attempt ProveByRule(const Problem& problem, Bytes capacity) {
 Certification Certify(const Problem& problem, Bytes capacity,
                       std::span<const problem::proof::Prover* const> provers,
                       const base::Budget& budget, const base::Stop& stop,
-                      const std::function<void(std::string_view)>& progress) {
+                      const base::ProgressFunction& progress) {
   Certification certification;
   // Whether the attempt is final.
   const auto take = [&](std::string_view name, Attempt attempt) {
@@ -181,7 +181,7 @@ Certification Certify(const Problem& problem, Bytes capacity,
     } else {
       line += ": no proof: " + attempt.reason;
     }
-    if (progress) progress(line);
+    if (progress) progress({.line = line, .phase = "proof"});
     if (!certification.reason.empty()) certification.reason += "; ";
     certification.reason += line;
     return certification.proof.has_value();

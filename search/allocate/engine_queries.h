@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/proof/prover.h"
@@ -51,6 +52,6 @@ struct Certification {
 Certification Certify(const problem::Problem& problem, problem::Bytes capacity,
                       std::span<const problem::proof::Prover* const> provers,
                       const base::Budget& budget, const base::Stop& stop,
-                      const std::function<void(std::string_view)>& progress);
+                      const base::ProgressFunction& progress);
 
 }  // namespace tessera::search::allocate

@@ -145,6 +145,7 @@ Room RoomFor(const Problem& problem, Bytes stated, bool exact, bool may_guess) {
   if (exact || needed.end >= room.capacity || (needed.is_guess && !may_guess)) return room;
   room.capacity = needed.end;
   room.is_guess = needed.is_guess;
+  room.is_stated = false;
   return room;
 }
 

@@ -37,6 +37,8 @@ struct Room {
   // Whether a Problem that does not fit into this room does not fit into the stated capacity
   // either.
   bool refutes = true;
+  // Whether these are the stated bytes. Otherwise the buffers cannot use more of them.
+  bool is_stated = true;
 };
 
 // Returns the room for a search. `stated` is the capacity of the memory in bytes. If `exact`, the

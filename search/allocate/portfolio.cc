@@ -115,7 +115,9 @@ class Portfolio {
 
  private:
   base::Expected<Result> Search() {
-    Result refuted = RefuteByBounds(Bounded(), room_.capacity, granularity_, &stop_);
+    Result refuted =
+        RefuteByBounds(Bounded(), room_.capacity, granularity_, &stop_,
+                       room_.is_stated ? kMemoryHolds : "offsets and windows leave them");
     bound_ = refuted.lower_bound;
     if (refuted.status == Status::kInfeasible) return refuted;
     if (stop_.Requested()) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 
@@ -23,7 +24,7 @@ struct AllocateOptions {
   int threads = 1;      // up to two are useful; they change the time, never the answer
   const base::Stop* stop = nullptr;
   // Receives one line for each turn of an engine; may be empty.
-  std::function<void(std::string_view)> progress;
+  base::ProgressFunction progress;
 };
 
 // Decides the Problem with the sizes of `candidate` (ignored without a ladder).

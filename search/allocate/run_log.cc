@@ -29,14 +29,24 @@ void RunLog::Add(const EngineRun& run, problem::Bytes bound) {
   } else {
     line += ": no answer yet for " + std::to_string(run.capacity);
   }
-  progress_(line + " (" + WorkIn(run.statistics) + ")");
-  if (!run.description.empty()) progress_(std::string(run.engine) + ": " + run.description);
+  line += " (" + WorkIn(run.statistics) + ")";
+  base::Progress progress = {.line = line, .phase = "peak"};
+  if (run.peak) {
+    progress.incumbent = static_cast<double>(*run.peak);
+    progress.bound = static_cast<double>(bound);
+  }
+  progress_(progress);
+  if (run.description.empty()) return;
+  line = std::string(run.engine) + ": " + run.description;
+  progress_({.line = line, .phase = "peak"});
 }
 
 void RunLog::TellTotals() const {
   if (!progress_) return;
-  for (const auto& [engine, statistics] : by_engine_)
-    progress_(engine + ": in all " + WorkIn(statistics));
+  for (const auto& [engine, statistics] : by_engine_) {
+    const std::string line = engine + ": in all " + WorkIn(statistics);
+    progress_({.line = line, .phase = "work"});
+  }
 }
 
 std::string_view WhyUnproven(const base::Stop& stop, bool budget_is_spent, bool lacks_memory) {

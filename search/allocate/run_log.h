@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/result.h"
 #include "tessera/search/allocate/lanes.h"
@@ -16,7 +17,7 @@ namespace tessera::search::allocate {
 // Adds up the work of the engines of a portfolio, and reports each turn to the user.
 class RunLog {
  public:
-  explicit RunLog(const std::function<void(std::string_view)>& progress) : progress_(progress) {}
+  explicit RunLog(const base::ProgressFunction& progress) : progress_(progress) {}
 
   // Counts a run, and reports it with the current bound.
   void Add(const EngineRun& run, problem::Bytes bound);
@@ -27,7 +28,7 @@ class RunLog {
   const problem::Statistics& Total() const { return total_; }
 
  private:
-  const std::function<void(std::string_view)>& progress_;  // may be empty
+  const base::ProgressFunction& progress_;  // may be empty
   problem::Statistics total_;
   std::map<std::string, problem::Statistics> by_engine_;
 };

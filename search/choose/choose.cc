@@ -80,7 +80,11 @@ class Chooser {
 
   void ReportProgress(std::string what, int64_t value) const {
     if (!options_.progress) return;
-    options_.progress(std::move(what) + " " + std::to_string(value + value_of_fallbacks_));
+    const std::string line = std::move(what) + " " + std::to_string(value + value_of_fallbacks_);
+    options_.progress({.line = line,
+                       .phase = "value",
+                       .done = choice_.value + value_of_fallbacks_,
+                       .total = choice_.bound + value_of_fallbacks_});
   }
 
   // Whether Filler supports the problem.
@@ -336,8 +340,7 @@ class Chooser {
     choice_.value += value_of_fallbacks_;
     choice_.bound += value_of_fallbacks_;
     if (!has_choice_) return std::move(choice_);
-    const bool is_empty =
-        std::find(choice_.chosen.begin(), choice_.chosen.end(), true) == choice_.chosen.end();
+    const bool is_empty = std::count(choice_.chosen.begin(), choice_.chosen.end(), true) == 0;
     if (!is_closed && is_empty && !refusal_.empty() && !stop_.Requested()) {
       Choice none{.status = Status::kUnsupported, .reason = std::move(refusal_)};
       none.bound = choice_.bound;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 #include "tessera/problem/problem.h"
@@ -26,7 +27,7 @@ struct ChooseOptions {
   int threads = 1;
   uint64_t seed = 0;
   const base::Stop* stop = nullptr;
-  std::function<void(std::string_view)> progress;  // lines; may be empty
+  base::ProgressFunction progress;  // lines; may be empty
 };
 
 struct Choice {

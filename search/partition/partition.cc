@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -77,8 +78,30 @@ void ClaimAfterStop(const plan::Objective& objective, bool is_out_of_memory,
 void ReportCache(const answer::PartitionOptions& options, const tiling::CachedEngines& cached) {
   if (!options.progress) return;
   const tiling::ResultCache::Counts counts = cached.Count();
-  options.progress(fmt::format("{} of {} answers about subgraphs were known, {} kB are kept",
-                               counts.hits, counts.hits + counts.misses, counts.bytes / 1000));
+  const std::string line =
+      fmt::format("{} of {} answers about subgraphs were known, {} kB are kept", counts.hits,
+                  counts.hits + counts.misses, counts.bytes / 1000);
+  options.progress({.line = line, .phase = "known answers"});
+}
+
+// Returns a function that passes progress on, with this bound and the score of the best plan that
+// was reported.
+base::ProgressFunction WithScores(const base::ProgressFunction& progress, double bound) {
+  if (!progress) return {};
+  struct Best {
+    std::mutex mutex;
+    std::optional<double> score;
+  };
+  return [&progress, bound, best = std::make_shared<Best>()](base::Progress each) {
+    {
+      const std::lock_guard lock(best->mutex);
+      if (each.incumbent && (!best->score || *each.incumbent < *best->score))
+        best->score = each.incumbent;
+      each.incumbent = best->score;
+    }
+    each.bound = bound;
+    progress(each);
+  };
 }
 
 // Returns the network with the homes, stored bytes and engines of the profile.
@@ -126,7 +149,9 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
       .constraints = options.constraints,
       .keeping = options.keeping,
       .prices = kept != nullptr ? kept.get() : prices.get()};
-  auto search = std::make_unique<driver::OrderSearch>(network_context, options, lower_bounds);
+  answer::PartitionOptions reporting = options;
+  reporting.progress = WithScores(options.progress, scale->ScoreOfBounds(lower_bounds.costs));
+  auto search = std::make_unique<driver::OrderSearch>(network_context, reporting, lower_bounds);
   base::Expected<answer::PartitionResult> result = search->Run();
   base::FreeUnlessAtEnd(std::move(search), network_context.stop);
   base::FreeUnlessAtEnd(std::move(prices), network_context.stop);
@@ -137,7 +162,7 @@ base::Expected<answer::PartitionResult> Search(const graph::Graph& network,
     // Searches that compare plans need the claims of this one.
     if (result->plan->run.cut_off) answer::ClaimByBound(*result->plan);
   }
-  ReportCache(options, cached);
+  ReportCache(reporting, cached);
   return result;
 }
 

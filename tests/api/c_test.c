@@ -17,9 +17,10 @@
 
 static int lines = 0;
 
-static void count_line(void* user, const char* line) {
+static void count_line(void* user, const tessera_progress* progress) {
   EXPECT(user == &lines);
-  EXPECT(strlen(line) > 0);
+  EXPECT(progress->size == sizeof *progress);
+  EXPECT(strlen(progress->line) > 0 && strlen(progress->phase) > 0);
   ++lines;
 }
 
@@ -116,7 +117,8 @@ static void test_memories(void) {
       "{\"id\": \"b\", \"size\": 60, \"lifespans\": [[2, 6]], \"memory\": \"sram\"},"
       "{\"id\": \"c\", \"size\": 50, \"lifespans\": [[0, 4]], \"memory\": \"tcm\"},"
       "{\"id\": \"d\", \"size\": 60, \"lifespans\": [[5, 6]], \"memory\": \"tcm\"}]}";
-  const tessera_memory_weight weights[] = {{"sram", 2}, {"tcm", 1}};
+  const tessera_memory_weight weights[] = {{sizeof *weights, "sram", 2},
+                                           {sizeof *weights, "tcm", 1}};
   tessera_memory_peak peak = {sizeof(tessera_memory_peak), NULL, 0, 0};
   tessera_problem* problem = NULL;
   tessera_problem* small = NULL;
@@ -179,7 +181,7 @@ int main(int argc, char** argv) {
   tessera_canceller* canceller = tessera_canceller_new();
   tessera_error* error = NULL;
   tessera_plan_options options;
-  const tessera_metric_value limit = {"peak", 1};
+  const tessera_metric_value limit = {sizeof limit, "peak", 1};
   EXPECT(argc == 3);
   test_errors();
   test_allocate();

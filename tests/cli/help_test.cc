@@ -41,7 +41,8 @@ TEST_F(HelpTest, NamesEverySubcommandAndExitCode) {
 TEST_F(HelpTest, VersionReportNamesTheSolvers) {
   const Outcome outcome = Run({"--version", "--verbose"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* part : {"tessera ", "\nCaDiCaL ", "\nZ3 ", "\nnetwork formats "})
+  for (const char* part : {"tessera ", "\nCaDiCaL ", "\nZ3 ", "\nnetwork formats ",
+                           "\nyaml-cpp        0.", "\nSQLite          3.", " canonical "})
     EXPECT_THAT(outcome.out, HasSubstr(part));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
 #include "tessera/graph/tiling/tiling.h"
@@ -73,7 +74,7 @@ struct PartitionOptions {
   base::Budget budget;  // for each query to an engine
   const base::Stop* stop = nullptr;
   // Receives one line about the progress of the search; may be empty.
-  std::function<void(std::string_view)> progress;
+  base::ProgressFunction progress;
   std::string version;  // of the program, recorded in the plan
   // Whether the independent judge (plan/verify) must confirm kInfeasible. Searches that need only
   // plans switch this off.

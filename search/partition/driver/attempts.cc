@@ -125,6 +125,7 @@ Attempts::Outcome Attempts::PlaceNow(const paths::Selection& selection) {
   const auto off_chip_peak = static_cast<double>(plan.totals.off_chip_peak_bytes);
   if (!attempted_.best || IsBetter(plan, selection)) {
     if (!IsChecked(plan)) return Outcome::kNoPlan;
+    paths_.ReportPlan(plan.score);
     attempted_.best = std::move(plan);
     attempted_.selection = selection;
   }

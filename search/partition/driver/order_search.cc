@@ -361,8 +361,10 @@ std::optional<base::Diagnostic> OrderSearch::ScoutAmong(const std::vector<orders
       selection = std::move(rejected_alternatives.selection);
     work_ += scout.Work();
     if (options_.progress) {
-      options_.progress(fmt::format("{} orders of the operators looked at{}", survey_.orders,
-                                    at_end ? "" : ", not to the end"));
+      const std::string line = fmt::format("{} orders of the operators looked at{}", survey_.orders,
+                                           at_end ? "" : ", not to the end");
+      options_.progress(
+          {.line = line, .phase = "orders", .done = static_cast<int64_t>(survey_.orders)});
     }
     if (!selection) {
       const bool all_decided = at_end && failed_.empty() && !scout.Coverage().any_given_up;

@@ -35,8 +35,7 @@ const hw_profiles::Profile& PathSearch::CutBy(const choices::SearchContext& cont
 
 PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
                        const OtherOrderLimits& other_limits, int threads,
-                       std::function<void(std::string_view)> progress,
-                       std::span<PathSearch* const> before)
+                       base::ProgressFunction progress, std::span<PathSearch* const> before)
     : lattice_(orders, search_limits.most_operators, other_limits),
       arcs_(lattice_),
       effort_(search_limits, lattice_.MostOperators(), Context().stop),
@@ -318,9 +317,20 @@ void PathSearch::Run(const Tasks& tasks) const {
 
 void PathSearch::Report() const {
   if (!progress_) return;
-  progress_(fmt::format("{} of {} intervals expanded, {} formulated, {} queries to engines",
-                        done_.expanded, lattice_.Intervals().size(), done_.formulated,
-                        done_.solves));
+  const size_t intervals = lattice_.Intervals().size();
+  const std::string line =
+      fmt::format("{} of {} intervals expanded, {} formulated, {} queries to engines",
+                  done_.expanded, intervals, done_.formulated, done_.solves);
+  progress_({.line = line,
+             .phase = "intervals",
+             .done = static_cast<int64_t>(done_.expanded),
+             .total = static_cast<int64_t>(intervals)});
+}
+
+void PathSearch::ReportPlan(double score) const {
+  if (!progress_) return;
+  const std::string line = fmt::format("a plan with a score of {}", score);
+  progress_({.line = line, .phase = "plan", .incumbent = score});
 }
 
 }  // namespace tessera::search::partition::paths

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 #include "tessera/search/partition/paths/arc_table.h"
@@ -89,8 +90,11 @@ class PathSearch {
   // searches may only be taken over again. All operator numbers are those of the first order. The
   // parts of the orders must outlive the search; the states must be those for the constraints.
   PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
-             const OtherOrderLimits& other_limits, int threads,
-             std::function<void(std::string_view)> progress, std::span<PathSearch* const> before);
+             const OtherOrderLimits& other_limits, int threads, base::ProgressFunction progress,
+             std::span<PathSearch* const> before);
+
+  // Reports the score of a plan that is the best so far.
+  void ReportPlan(double score) const;
 
   const IntervalLattice& Lattice() const { return lattice_; }
   SearchCoverage Coverage() const;
@@ -291,7 +295,7 @@ class PathSearch {
   SearchEffort effort_;
   std::optional<int64_t> effort_for_labels_;  // SearchLimits::effort
   int threads_;
-  std::function<void(std::string_view)> progress_;
+  base::ProgressFunction progress_;
   Tally done_;  // on all intervals
   bool has_spent_ = false;
   bool is_open_ = false;       // PathLook::left_open, of the last path
