@@ -75,6 +75,9 @@ class MemoryPlanner:
         self.capacities = dict(capacities or {_DEFAULT: None})
         if _CONSTANTS in self.capacities:
             raise ValueError("memory id 0 holds constants")
+        for mem_id, capacity in self.capacities.items():
+            if capacity is not None and capacity < 0:
+                raise ValueError(f"memory id {mem_id} has a capacity of {capacity} bytes")
         self.budget = budget
         self.__name__ = "tessera"  # by which the pass reports the algorithm
 
@@ -94,30 +97,42 @@ class MemoryPlanner:
             graph_module: its `input_mem_buffer_sizes`, if it has them, are bytes at the begin of
                 each memory that the caller of this graph uses.
             graph_signature: not used.
-            extra_padding: bytes that are added to each memory that is used.
+            extra_padding: bytes that are added to each memory that is used; its capacity includes
+                them.
 
-        Raises tessera.Infeasible if specs that must stay in a memory do not fit.
+        Raises tessera.Infeasible if specs that must stay in a memory do not fit there,
+        tessera.Unknown if no place was found for others, and ValueError for wrong arguments.
         """
+        if alignment < 1:
+            raise ValueError(f"an alignment of {alignment} bytes")
+        specs = list(specs)
+        for spec in specs:
+            if spec.lifetime is None or None in spec.lifetime:
+                raise ValueError(f"{spec} has no lifetime")
         ordered = sorted(specs, key=_order)
         for spec in ordered:
             spec.realign(alignment)
         begins = _begins(graph_module, alignment)
         capacities = {
-            mem_id: None if capacity is None else max(capacity - begins.get(mem_id, 0), 0)
+            mem_id: None
+            if capacity is None
+            else max(capacity - begins.get(mem_id, 0) - extra_padding, 0)
             for mem_id, capacity in self.capacities.items()
         }
         used = [spec for spec in ordered if spec.allocated_memory > 0]
         requests = [self._request(spec, alignment, begins) for spec in used]
         places = place(requests, capacities, budget=self.budget)
-        return _result(ordered, used, places, begins, extra_padding)
+        return _result(ordered, used, places, begins, extra_padding, next(iter(self.capacities)))
 
     def _request(self, spec: TensorSpec, alignment: int, begins: Mapping[int, int]) -> Request[int]:
         first, last = spec.lifetime
-        if spec.mem_offset is not None and spec.mem_id is None:
-            raise ValueError(f"{spec} has an offset but no memory id")
         offset = spec.mem_offset
-        if offset is not None and spec.mem_id is not None:
+        if offset is not None:
+            if spec.mem_id is None:
+                raise ValueError(f"{spec} has an offset but no memory id")
             offset -= begins.get(spec.mem_id, 0)
+            if offset < 0:
+                raise ValueError(f"{spec} lies in the bytes that the caller of the graph uses")
         return Request(
             size=spec.allocated_memory,
             lifespans=[(first, last + 1)],
@@ -145,9 +160,11 @@ def _result(
     places: list[Place[int]],
     begins: Mapping[int, int],
     extra_padding: int,
+    first: int,
 ) -> MemoryAlgoResult:
     objects = _shared_objects(used, places)
-    count = max([_DEFAULT, *begins, *(at.pool for at in places)]) + 1
+    stated = [spec.mem_id for spec in ordered if spec.mem_id is not None]
+    count = max([_DEFAULT, first, *begins, *stated, *(at.pool for at in places)]) + 1
     result = MemoryAlgoResult({}, [begins.get(mem_id, 0) for mem_id in range(count)])
     for spec, at, shared in zip(used, places, objects):
         offset = at.offset + begins.get(at.pool, 0)
@@ -158,8 +175,9 @@ def _result(
         result.bufsizes[mem_id] += extra_padding
     for spec in ordered:
         if spec not in result.spec_dict:  # of no bytes: any address
-            mem_id = spec.mem_id or _DEFAULT
-            result.spec_dict[spec] = SpecAllocResult(mem_id, len(ordered), begins.get(mem_id, 0))
+            mem_id = first if spec.mem_id is None else spec.mem_id
+            offset = begins.get(mem_id, 0) if spec.mem_offset is None else spec.mem_offset
+            result.spec_dict[spec] = SpecAllocResult(mem_id, len(ordered), offset)
     return result
 
 

@@ -13,8 +13,9 @@ stands a greedy choice of pools that only ever moves buffers on:
 A pool that does not fit gives up one buffer at a time: of those that live at its fullest step and
 have a pool left, the smallest that removes the excess there, else the largest. Each buffer moves
 forward in its own list only, so the choice ends after at most as many moves as there are entries in
-these lists. Each answer about one pool is proven or checked as always; the choice of pools is a
-heuristic, and no other choice is ruled out.
+these lists. Each answer about one pool is proven or checked as always. The choice of pools is a
+heuristic: only where the buffers that must lie in one pool do not fit there, it is proven that
+there is no placement.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Request(Generic[Pool]):
     pools: Sequence[Pool]  # that it may use, the best first
     alignment: int = 1  # bytes
     offset: int | None = None  # fixed, in its first pool, in bytes
+    name: str = ""  # for messages
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,12 @@ def place(
         capacities: bytes of each pool; None, or a pool that is not listed: without an end.
         budget: of work for the least peak of one pool; the same budget gives the same places.
 
-    Raises Infeasible if buffers that can move no further do not fit, and Unknown if the budget ends
-    before it is known whether they do.
+    Raises Infeasible if buffers that have one pool do not fit there, and Unknown if no place was
+    found for others, or the budget ended before. Raises ValueError for a request without a pool.
     """
+    for request in requests:
+        if not request.pools:
+            raise ValueError(f"{request.name or 'a buffer'} has no pool that it may use")
     rank = [0] * len(requests)  # of the pool in use, in the list of the request
     placed: dict[int, Place[Pool]] = {}
     waiting = list(dict.fromkeys(pool for request in requests for pool in request.pools))
@@ -74,9 +79,16 @@ def place(
         capacity = capacities.get(pool)
         try:
             offsets = _offsets([requests[i] for i in members], capacity, budget)
-        except ts.NoAnswer:
+        except ts.NoAnswer as refusal:
             movable = [i for i in members if _can_move(requests[i], rank[i])]
             if not movable:
+                bound = [requests[i] for i in members if len(requests[i].pools) == 1]
+                if len(bound) < len(members):
+                    _offsets(bound, capacity, budget)
+                    reason = "no pools were found in which all buffers fit"
+                    raise ts.Unknown(
+                        f"{reason}; in the last choice: {refusal}", reason=reason
+                    ) from refusal
                 raise
             moved = _choose(requests, members, movable, capacity or 0)
             rank[moved] += 1
@@ -98,9 +110,10 @@ def _offsets(
 ) -> Sequence[int]:
     if not members:
         return ()
+    names = Counter(request.name for request in members)
     buffers = [
         {
-            "id": f"b{i}",
+            "id": request.name if request.name and names[request.name] == 1 else f"b{i}",
             "size": request.size,
             "lifespans": [list(lifespan) for lifespan in request.lifespans],
             "alignment": request.alignment,

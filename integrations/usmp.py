@@ -65,16 +65,23 @@ def plan_buffers(
         make: makes the result for a buffer from its PoolInfo and its offset in bytes.
         budget: of work for each pool.
 
-    Raises tessera.Infeasible if buffers that have no pool left do not fit.
+    Raises tessera.Infeasible if buffers that have one pool do not fit there, tessera.Unknown if no
+    place was found for others, and ValueError for a buffer without a pool, or for two pools of one
+    name and different sizes.
     """
     ordered = list(buffers)
-    pools = {pool.pool_name: pool for buffer in ordered for pool in buffer.pool_candidates}
+    pools: dict[str, Any] = {}
+    for buffer in ordered:
+        for pool in buffer.pool_candidates:
+            if _capacity(pools.setdefault(pool.pool_name, pool)) != _capacity(pool):
+                raise ValueError(f"two pools of different sizes have the name {pool.pool_name!r}")
     requests = [
         Request(
-            size=int(buffer.size_bytes),
+            size=max(int(buffer.size_bytes), 1),
             lifespans=lifespans,
             pools=[str(pool.pool_name) for pool in buffer.pool_candidates],
             alignment=int(buffer.alignment or 1),
+            name=str(getattr(buffer, "name_hint", "")),
         )
         for buffer, lifespans in zip(ordered, _lifespans(_conflicts(ordered)))
     ]

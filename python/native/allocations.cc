@@ -64,7 +64,7 @@ Problem FromColumns(const py::object& lower, const py::object& upper, const py::
   take("offset", offset, columns.offset);
   take("hint", hint, columns.hint);
   columns.count = static_cast<std::size_t>(count.value_or(0));
-  return ValueOf(Problem::FromColumns(columns, capacity));
+  return Unlocked([&] { return Problem::FromColumns(columns, capacity); });
 }
 
 // Returns a view of the offsets. It keeps the immutable allocation alive.
@@ -78,10 +78,12 @@ py::array OffsetsOf(const Allocation& allocation) {
 
 void DefineProblem(py::module_& module) {
   py::class_<Problem>(module, "Problem")
-      .def_static("load", [](const std::string& path) { return ValueOf(Problem::Load(path)); })
+      .def_static(
+          "load",
+          [](const std::string& path) { return RunWhole([=] { return Problem::Load(path); }); })
       .def_static("parse",
                   [](const std::string& text, const std::string& name) {
-                    return ValueOf(Problem::Parse(text, name));
+                    return RunWhole([=] { return Problem::Parse(text, name); });
                   })
       .def_static("from_columns", &FromColumns)
       .def("in_memory_of",
@@ -100,7 +102,7 @@ void DefineProblem(py::module_& module) {
            })
       .def_property_readonly("buffer_count", &Problem::BufferCount)
       .def("render", [](const Problem& problem, const std::string& format) {
-        return ValueOf(problem.Render(format));
+        return RunWhole([=] { return problem.Render(format); });
       });
   module.def("explain", [](const Problem& problem, const AllocateOptions& options) {
     return Fields(Run(options, [=](const auto& given) { return Explain(problem, given); }));
@@ -111,16 +113,18 @@ void DefineAllocation(py::module_& module) {
   py::class_<Allocation>(module, "Allocation")
       .def_static("parse",
                   [](const Problem& problem, const std::string& json) {
-                    return ValueOf(Allocation::Parse(problem, json));
+                    return Unlocked([&] { return Allocation::Parse(problem, json); });
                   })
       .def_property_readonly("offsets", &OffsetsOf)
       .def_property_readonly("peak", &Allocation::Peak)
-      .def("render", [](const Allocation& allocation,
-                        const std::string& format) { return ValueOf(allocation.Render(format)); })
+      .def("render",
+           [](const Allocation& allocation, const std::string& format) {
+             return Unlocked([&] { return allocation.Render(format); });
+           })
       .def("save", [](const Allocation& allocation,
-                      const std::string& path) { ValueOf(allocation.Save(path)); })
+                      const std::string& path) { Unlocked([&] { return allocation.Save(path); }); })
       .def("check", [](const Allocation& allocation, std::optional<std::int64_t> capacity) {
-        return Fields(ValueOf(Check(allocation, capacity)));
+        return Fields(Unlocked([&] { return Check(allocation, capacity); }));
       });
 }
 

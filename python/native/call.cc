@@ -45,6 +45,12 @@ void EndingCalls::Add(std::future<void> call) {
   calls_.push_back(std::move(call));
 }
 
+// Futures of threads that do not exist cannot be destroyed.
+void EndingCalls::Forget() {
+  static_cast<void>(std::make_unique<std::vector<std::future<void>>>(std::move(calls_)).release());
+  calls_.clear();
+}
+
 void EndingCalls::WaitForAll() {
   std::vector<std::future<void>> calls = std::move(calls_);
   const py::gil_scoped_release unlocked;

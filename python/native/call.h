@@ -15,7 +15,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +40,16 @@ Object WithState(Object object) {
   return object;
 }
 
+// Makes a call without the interpreter's lock.
+template <typename Call>
+auto Unlocked(const Call& call) {
+  auto result = [&] {
+    const py::gil_scoped_release unlocked;
+    return call();
+  }();
+  return ValueOf(std::move(result));
+}
+
 // Calls that were cancelled and whose threads have not ended yet. The module owns this object, and
 // waits for the threads before the process ends.
 class EndingCalls {
@@ -55,21 +64,24 @@ class EndingCalls {
   void Add(std::future<void> call);
   void WaitForAll();
 
+  // For a forked process, in which these threads do not exist.
+  void Forget();
+
  private:
   std::vector<std::future<void>> calls_;  // under the interpreter's lock
 };
 
-// Passes lines to the callback of a caller. Keeps the first exception that the callback raises, and
-// cancels the call.
-class Progress {
+// Passes progress to the callback of a caller. Keeps the first exception that the callback raises,
+// and cancels the call.
+class Listener {
  public:
-  Progress(std::function<void(std::string_view)> tell, Canceller canceller)
-      : tell_(std::move(tell)), canceller_(std::move(canceller)) {}
+  Listener(std::function<void(const Progress&)> listen, Canceller canceller)
+      : listen_(std::move(listen)), canceller_(std::move(canceller)) {}
 
-  void Tell(std::string_view line) {
+  void Tell(const Progress& progress) {
     if (canceller_.IsCancelled()) return;
     try {
-      tell_(line);
+      listen_(progress);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!exception_) exception_ = std::current_exception();
@@ -82,7 +94,7 @@ class Progress {
   }
 
  private:
-  std::function<void(std::string_view)> tell_;
+  std::function<void(const Progress&)> listen_;
   Canceller canceller_;
   std::mutex mutex_;
   std::exception_ptr exception_;
@@ -103,10 +115,10 @@ auto Run(Options options, Call call) {
   constexpr std::chrono::milliseconds kBetweenLooks{20};
   const Canceller canceller = WithState(options.canceller.value_or(Canceller()));
   options.canceller = canceller;
-  std::shared_ptr<Progress> progress;
+  std::shared_ptr<Listener> listener;
   if (options.progress) {
-    progress = std::make_shared<Progress>(std::move(options.progress), canceller);
-    options.progress = [progress](std::string_view line) { progress->Tell(line); };
+    listener = std::make_shared<Listener>(std::move(options.progress), canceller);
+    options.progress = [listener](const Progress& each) { listener->Tell(each); };
   }
   const auto answer = std::make_shared<std::optional<Answer>>();
   std::optional<py::error_already_set> interruption;
@@ -127,8 +139,14 @@ auto Run(Options options, Call call) {
     throw *interruption;
   }
   end.get();
-  if (progress) progress->Rethrow();
+  if (listener) listener->Rethrow();
   return ValueOf(std::move(**answer));
+}
+
+// As Run, for a call that nothing can cut off: its thread ends later if a signal raises.
+template <typename Call>
+auto RunWhole(Call call) {
+  return Run(CallOptions(), [call = std::move(call)](const CallOptions&) { return call(); });
 }
 
 // Returns whether an answer, or one of several, was cut off.
@@ -147,7 +165,7 @@ bool IsStopped(const std::vector<Answer>& answers) {
 // made again by Run. No other answer depends on the deadline.
 template <typename Options, typename Call>
 auto RunShort(const Options& options, Call call, double short_s = 0.01) {
-  if (!options.progress) {  // otherwise lines could be passed on twice
+  if (!options.progress) {  // otherwise progress could be passed on twice
     Options limited = options;
     limited.timeout_s = std::min(options.timeout_s.value_or(short_s), short_s);
     auto answer = [&] {

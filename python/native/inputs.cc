@@ -23,24 +23,27 @@ namespace {
 using Extents = std::vector<std::pair<std::string, std::int64_t>>;
 using States = std::vector<std::pair<std::string, std::string>>;
 
-// Reads files without the interpreter's lock.
-template <typename Read>
-auto Unlocked(const Read& read) {
-  auto result = [&] {
-    const py::gil_scoped_release unlocked;
-    return read();
-  }();
-  return ValueOf(std::move(result));
-}
-
 ImportOptions OptionsOf(const Extents& dims, const States& states, const std::string& floats_as,
                         const std::string& operators, const std::optional<Profile>& profile) {
   return {dims, states, floats_as, operators, profile ? &*profile : nullptr};
 }
 
-}  // namespace
-
 namespace py = pybind11;
+
+// The callback receives a tessera.Progress.
+void SetProgress(CallOptions& options,
+                 const std::optional<std::function<void(const py::object&)>>& callback) {
+  options.progress = {};
+  if (!callback) return;
+  options.progress = [callback = *callback](const Progress& each) {
+    const py::gil_scoped_acquire locked;
+    callback(py::module_::import("tessera.reports")
+                 .attr("Progress")(each.line, each.phase, each.done, each.total, each.incumbent,
+                                   each.bound));
+  };
+}
+
+}  // namespace
 
 void DefineOptions(py::module_& module) {
   py::class_<Canceller>(module, "Canceller",
@@ -55,7 +58,7 @@ void DefineOptions(py::module_& module) {
       .def_readwrite("memory_limit", &CallOptions::memory_limit)
       .def_readwrite("canceller", &CallOptions::canceller)
       .def_readwrite("threads", &CallOptions::threads)
-      .def_readwrite("progress", &CallOptions::progress);
+      .def_property("progress", nullptr, &SetProgress);
   py::class_<SearchOptions, CallOptions>(module, "SearchOptions")
       .def(py::init<>())
       .def_readwrite("seed", &SearchOptions::seed)
@@ -108,11 +111,11 @@ void DefineInputs(py::module_& module) {
           [](const std::string& path) { return Unlocked([&] { return Profile::Load(path); }); })
       .def_static("parse",
                   [](const std::string& text, const std::string& name) {
-                    return ValueOf(Profile::Parse(text, name));
+                    return Unlocked([&] { return Profile::Parse(text, name); });
                   })
       .def("with_value",
            [](const Profile& profile, const std::string& pointer, const std::string& value) {
-             return ValueOf(profile.With(pointer, value));
+             return Unlocked([&] { return profile.With(pointer, value); });
            })
       .def_property_readonly("name", &Profile::Name)
       .def_property_readonly("json", &Profile::Json)
@@ -144,9 +147,9 @@ void DefineInputs(py::module_& module) {
       .def_property_readonly("notes", &Network::Notes)
       .def("with_costs",
            [](const Network& network, const std::string& csv, const std::string& name) {
-             return ValueOf(network.WithCosts(csv, name));
+             return Unlocked([&] { return network.WithCosts(csv, name); });
            })
-      .def("json", [](const Network& network) { return ValueOf(network.Json()); })
+      .def("json", [](const Network& network) { return Unlocked([&] { return network.Json(); }); })
       .def("serialize",
            [](const Network& network) { return py::bytes(ValueOf(network.Serialize())); })
       .def_static("deserialize",

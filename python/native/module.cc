@@ -18,6 +18,9 @@ void HoldEndingCalls(py::module_& module) {
   module.attr("_ending_calls") = calls;
   py::module_::import("atexit").attr("register")(
       py::cpp_function([calls] { calls.cast<EndingCalls&>().WaitForAll(); }));
+  py::module_::import("os").attr("register_at_fork")(
+      py::arg("after_in_child") =
+          py::cpp_function([calls] { calls.cast<EndingCalls&>().Forget(); }));
 }
 
 }  // namespace

@@ -44,9 +44,13 @@ py::list BuffersOf(const Plan& plan) {
 
 void DefinePlans(py::module_& module) {
   py::class_<Plan>(module, "Plan")
-      .def_static("load", [](const std::string& path) { return ValueOf(Plan::Load(path)); })
-      .def_static("parse", [](const std::string& json,
-                              const std::string& name) { return ValueOf(Plan::Parse(json, name)); })
+      .def_static(
+          "load",
+          [](const std::string& path) { return RunWhole([=] { return Plan::Load(path); }); })
+      .def_static("parse",
+                  [](const std::string& json, const std::string& name) {
+                    return RunWhole([=] { return Plan::Parse(json, name); });
+                  })
       .def_property_readonly("is_optimal", &Plan::IsOptimal)
       .def_property_readonly("is_cut_off", &Plan::IsCutOff)
       .def_property_readonly("score", &Plan::Score)
@@ -57,8 +61,11 @@ void DefinePlans(py::module_& module) {
       .def("subgraphs", &SubgraphsOf)
       .def("buffers", &BuffersOf)
       .def("render",
-           [](const Plan& plan, const std::string& format) { return ValueOf(plan.Render(format)); })
-      .def("save", [](const Plan& plan, const std::string& path) { ValueOf(plan.Save(path)); })
+           [](const Plan& plan, const std::string& format) {
+             return RunWhole([=] { return plan.Render(format); });
+           })
+      .def("save", [](const Plan& plan,
+                      const std::string& path) { RunWhole([=] { return plan.Save(path); }); })
       .def("check",
            [](const Plan& plan, const CheckOptions& options) {
              return Fields(Run(options, [=](const auto& given) { return Check(plan, given); }));

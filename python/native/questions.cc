@@ -39,11 +39,11 @@ py::dict ExploreIn(const std::string& specification, bool is_text, const Explore
 }  // namespace
 
 void DefineQuestions(py::module_& module) {
-  module.def("make_problem",
-             [](const Network& network, const Profile& profile, const std::string& operators,
-                const std::string& tile, const std::string& policy) {
-               return ValueOf(MakeProblem(network, profile, {operators, tile, policy}));
-             });
+  module.def("make_problem", [](const Network& network, const Profile& profile,
+                                const std::string& operators, const std::string& tile,
+                                const std::string& policy) {
+    return RunWhole([=] { return MakeProblem(network, profile, {operators, tile, policy}); });
+  });
   module.def("find_candidates", [](const Problem& problem, const TileOptions& options) {
     return Fields(Run(options, [=](const auto& given) { return FindTiles(problem, given); }));
   });
@@ -52,12 +52,14 @@ void DefineQuestions(py::module_& module) {
   module.def("encode", [](const Problem& problem, const std::string& format,
                           const std::optional<std::int64_t>& capacity, const std::string& candidate,
                           const std::string& integers) {
-    const Formula formula = ValueOf(Encode(problem, {format, capacity, candidate, integers}));
+    const Formula formula = RunWhole([=] {
+      return Encode(problem, {format, capacity, candidate, integers});
+    });
     return py::make_tuple(formula.text, formula.sizes);
   });
   module.def("decode",
              [](const Problem& problem, const std::string& formula, const std::string& output) {
-               return Fields(ValueOf(Decode(problem, formula, output)));
+               return Fields(RunWhole([=] { return Decode(problem, formula, output); }));
              });
 }
 

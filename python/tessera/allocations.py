@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .inputs import Path, Profile
-from .options import bad_option, fill
+from .options import bad_option, fill, integer, integer_or_none, json_of, native
 from .reports import CertificateReport, CheckReport
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Problem:
     @classmethod
     def parse(cls, document: str | Mapping[str, Any], name: str = "problem") -> Problem:
         """The same from a text in CSV or JSON, or from a dictionary."""
-        text = document if isinstance(document, str) else json.dumps(document)
+        text = document if isinstance(document, str) else json_of(document)
         return cls(_native.Problem.parse(text, name))
 
     @classmethod
@@ -63,23 +62,25 @@ class Problem:
             hint: addresses in bytes that are tried first; -1 for none.
             capacity: of the memory, in bytes; without it the memory has no end.
 
-        Arrays of 64-bit integers are read in place, whatever their strides; others are converted.
+        Arrays of 64-bit integers are read in place if their strides are multiples of 8 bytes;
+        others are converted.
         """
         names = ("lower", "upper", "size", "alignment", "offset", "hint")
         for name, column in zip(names, (lower, upper, size, alignment, offset, hint)):
             _refuse_beyond_int64(name, column)
-        native = _native.Problem.from_columns(
-            lower, upper, size, alignment, offset, hint, capacity
+        problem = _native.Problem.from_columns(
+            lower, upper, size, alignment, offset, hint, integer_or_none(capacity, "capacity")
         )
-        return cls(native)
+        return cls(problem)
 
     def in_memory_of(self, profile: Profile) -> Problem:
         """The same buffers in the tile memory of the profile, under its rules."""
-        return Problem(self._native.in_memory_of(profile._native))
+        return Problem(self._native.in_memory_of(native(profile, Profile, "profile")))
 
     def with_capacities(self, capacities: Mapping[str, int]) -> Problem:
         """The same buffers in memories of these capacities in bytes; the others keep theirs."""
-        return Problem(self._native.with_capacities(list(capacities.items())))
+        pairs = [(name, integer(value, name)) for name, value in capacities.items()]
+        return Problem(self._native.with_capacities(pairs))
 
     @property
     def candidates(self) -> list[str]:
@@ -109,7 +110,8 @@ class Problem:
             capacity: of the first memory, in bytes; without it the problem's.
             integers: how DIMACS states addresses: "order", "bits" or "auto".
         """
-        return _native.encode(self._native, format, capacity, candidate, integers)[0]
+        of_memory = integer_or_none(capacity, "capacity")
+        return _native.encode(self._native, format, of_memory, candidate, integers)[0]
 
     def __len__(self) -> int:
         return self._native.buffer_count
@@ -123,9 +125,11 @@ class Problem:
 
 def _refuse_beyond_int64(name: str, column: Any) -> None:
     # The conversion to 64-bit integers with a sign would wrap.
-    kind = getattr(getattr(column, "dtype", None), "kind", "")
-    if kind == "u" and column.size > 0 and column.max() > 2**63 - 1:
-        raise bad_option(name, "numbers below 2^63", int(column.max()))
+    import numpy
+
+    array = numpy.asarray(column)
+    if array.dtype.kind == "u" and array.size > 0 and array.max() > 2**63 - 1:
+        raise bad_option(name, "numbers below 2^63", int(array.max()))
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,7 @@ class Allocation:
 
         `capacity` is of the first memory, in bytes; without it the allocation's or the problem's.
         """
-        return CheckReport(**self._native.check(capacity))
+        return CheckReport(**self._native.check(integer_or_none(capacity, "capacity")))
 
     def __repr__(self) -> str:
         return f"<Allocation: {self.outcome}, {len(self.problem)} buffers, peak {self.peak} bytes>"

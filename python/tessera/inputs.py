@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Union
 
 from . import _native
+from .options import integer, json_of, native
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -37,7 +38,7 @@ class Profile:
 
         It may extend nothing. `name` is for messages. Raises BadInput.
         """
-        text = document if isinstance(document, str) else json.dumps(document)
+        text = document if isinstance(document, str) else json_of(document)
         return cls._of(_native.Profile.parse(text, name))
 
     def with_(self, changes: Mapping[str, Any]) -> Profile:
@@ -51,7 +52,7 @@ class Profile:
         native = self._native
         for path, value in changes.items():
             pointer = path if path.startswith("/") else "/" + path.replace(".", "/")
-            native = native.with_value(pointer, json.dumps(value))
+            native = native.with_value(pointer, json_of(value))
         return self._of(native)
 
     @property
@@ -98,7 +99,7 @@ class Network:
 
         `name` is for messages, and its suffix tells the format. The rest is as for `load_network`.
         """
-        data = document if isinstance(document, (str, bytes)) else json.dumps(document)
+        data = document if isinstance(document, (str, bytes)) else json_of(document)
         options = _import_options(dims, states, floats_as, operators, profile)
         return cls(_native.Network.parse(data, name, *options))
 
@@ -229,12 +230,18 @@ def _import_options(
     operators: str,
     profile: Profile | None,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str]], str, str, _native.Profile | None]:
+    for name, text in (("floats_as", floats_as), ("operators", operators)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text, not {text!r}")
+    extents = {
+        str(name): integer(extent, f"dims[{name!r}]") for name, extent in (dims or {}).items()
+    }
     return (
-        list((dims or {}).items()),
-        list((states or {}).items()),
+        list(extents.items()),
+        [(str(name), str(output)) for name, output in (states or {}).items()],
         floats_as,
         operators,
-        None if profile is None else profile._native,
+        None if profile is None else native(profile, Profile, "profile"),
     )
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import operator
 from typing import Any, TypeVar
 
 from . import _native
@@ -20,10 +22,48 @@ def fill(options: Options, **values: Any) -> Options:
         try:
             setattr(options, name, value)
         except TypeError:
-            raise TypeError(f"{name} cannot be {value!r}") from None
+            raise TypeError(f"{name.removesuffix('_s')} cannot be {value!r}") from None
         if name == "timeout_s" and value is not None and not value >= 0:
             raise bad_option("timeout", "seconds, 0 or more", value)
     return options
+
+
+def native(value: Any, kind: type, name: str) -> Any:
+    """What the library knows of an argument. Raises TypeError for one of another type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a tessera.{kind.__name__}, not {value!r:.60}")
+    return value._native  # type: ignore[attr-defined]
+
+
+def integer(value: Any, name: str) -> int:
+    """An argument as an integer. Raises TypeError, or BadInput beyond 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise bad_option(name, "an integer of 64 bits", number)
+    return number
+
+
+def integer_or_none(value: Any, name: str) -> int | None:
+    """The same for an argument that may be absent."""
+    return None if value is None else integer(value, name)
+
+
+def json_of(document: Any) -> str:
+    """A document as JSON; numbers may be those of NumPy."""
+
+    def plain(value: Any) -> Any:
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+        if not hasattr(value, "__float__"):
+            raise TypeError(f"{value!r} is no number, text, list or dictionary")
+        return float(value)
+
+    return json.dumps(document, default=plain)
 
 
 def transfers_of(name: str) -> _native.Transfers:

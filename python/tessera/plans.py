@@ -13,7 +13,7 @@ from . import _native
 from .errors import raise_no_answer
 from .inputs import Path
 from .options import fill
-from .reports import CheckReport, ExecuteReport
+from .reports import CheckReport, ExecuteReport, Progress
 from .tables import Table, shown
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Plan:
         return self._native.render(format)
 
     def save(self, path: Path) -> None:
-        """Writes it in the format of the suffix: .json, .html, .svg, .h or .txt.
+        """Writes it in the format of the suffix: .json, .html, .svg, .csv, .trace, .h or .txt.
 
         The file is replaced in one step. Raises BadInput for another suffix.
         """
@@ -211,7 +211,7 @@ def evaluate(
     budget: int | None = None,
     seed: int = 0,
     threads: int = 1,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Plan:
     """Completes, prices and checks a plan in JSON that was edited.
 
@@ -221,7 +221,9 @@ def evaluate(
     Args:
         plan: the JSON text, or a plan, whose partition counts.
         move: offsets in the text, in bytes, are tried first, but may change.
+        explain: if there is no plan, say which conditions collide.
         timeout: seconds; `budget` is in units of work.
+        seed, threads, progress: as for `plan`.
 
     Raises Infeasible, Unknown or another NoAnswer with `findings`, or BadInput.
     """
@@ -236,6 +238,8 @@ def evaluate(
         progress=progress,
     )
     text = plan.render("json") if isinstance(plan, Plan) else plan
+    if not isinstance(text, str):
+        raise TypeError(f"plan must be JSON or a tessera.Plan, not {plan!r:.60}")
     answer = _native.evaluate(text, options, name)
     if answer["plan"] is None or answer["findings"]:
         raise_no_answer(answer)

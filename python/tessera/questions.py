@@ -10,7 +10,7 @@ from . import _native
 from .allocations import Allocation, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import fill
+from .options import fill, integer_or_none, native
 from .plans import Plan
 from .reports import Explanation, MemoryModes, ModesAnswer, TileAnswer
 
@@ -21,12 +21,19 @@ def make_problem(
     """The buffers of one tile in the tile memory of the profile, as a Problem.
 
     Args:
+        network: the network whose operators form one subgraph.
         operators: "conv1..conv3" or "0..2", both ends included; empty: all.
         tile: of the last operator's output, in elements: "7x56"; empty: all of it.
         policy: "resident, in place"; empty: what the profile prefers.
     """
-    native = _native.make_problem(network._native, profile._native, operators, tile, policy)
-    return Problem(native)
+    problem = _native.make_problem(
+        native(network, Network, "network"),
+        native(profile, Profile, "profile"),
+        operators,
+        tile,
+        policy,
+    )
+    return Problem(problem)
 
 
 def find_candidates(
@@ -39,7 +46,14 @@ def find_candidates(
     seed: int = 0,
     threads: int = 1,
 ) -> TileAnswer:
-    """The largest tile candidates of a problem that fit; `timeout` is in seconds."""
+    """The largest tile candidates of a problem that fit.
+
+    Args:
+        all: the answer has every candidate that was considered.
+        explain: say why the next larger candidate does not fit.
+        timeout: seconds; `budget` is of work for each question to an engine.
+        seed, threads: as for `plan`.
+    """
     options = fill(
         _native.TileOptions(),
         all=all,
@@ -49,7 +63,7 @@ def find_candidates(
         seed=seed,
         threads=threads,
     )
-    return TileAnswer._of(_native.find_candidates(problem._native, options))
+    return TileAnswer._of(_native.find_candidates(native(problem, Problem, "problem"), options))
 
 
 def explain(
@@ -63,17 +77,20 @@ def explain(
 ) -> Explanation:
     """The few conditions that collide, and changes that would help.
 
-    `capacity` is of the first memory, in bytes; without it the problem's. `timeout` is in seconds.
+    Args:
+        capacity: of the first memory, in bytes; without it the problem's.
+        timeout: seconds; `budget` is of work for each question to an engine.
+        seed, threads: as for `plan`.
     """
     options = fill(
         _native.AllocateOptions(),
-        capacity=capacity,
+        capacity=integer_or_none(capacity, "capacity"),
         timeout_s=timeout,
         budget=budget,
         seed=seed,
         threads=threads,
     )
-    return Explanation(**_native.explain(problem._native, options))
+    return Explanation(**_native.explain(native(problem, Problem, "problem"), options))
 
 
 def modes(
@@ -86,7 +103,10 @@ def modes(
 ) -> ModesAnswer:
     """The fewest modes of banks with which all these plans, or problems, can still be placed.
 
-    Plans are of one profile, problems have the same memories. `timeout` is in seconds.
+    Args:
+        given: plans of one profile, or problems with the same memories.
+        timeout: seconds; `budget` is of work for each question to an engine.
+        seed, threads: as for `plan`.
     """
     options = fill(
         _native.SearchOptions(), timeout_s=timeout, budget=budget, seed=seed, threads=threads
@@ -110,7 +130,7 @@ def decode(problem: Problem, formula: str, output: str) -> Allocation:
     The solver is not trusted: a model that breaks the formula raises BadInput. A claim that nothing
     fits comes without a proof and raises Unknown.
     """
-    answer = _native.decode(problem._native, formula, output)
+    answer = _native.decode(native(problem, Problem, "problem"), formula, output)
     if answer["allocation"] is None:
         raise_no_answer(answer)
     return Allocation(problem, answer)

@@ -11,9 +11,9 @@ from . import _native
 from .allocations import Allocation, Certificate, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import bad_option, fill, transfers_of
+from .options import bad_option, fill, integer, integer_or_none, native, transfers_of
 from .plans import Plan
-from .reports import TileAnswer
+from .reports import Progress, TileAnswer
 
 if TYPE_CHECKING:
     from .allocations import Integers
@@ -47,7 +47,7 @@ class _Calls:
         seed: int = 0,
         threads: int = 1,
         canceller: _native.Canceller | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Plan:
         """The best plan that is found for a network on an accelerator.
 
@@ -70,9 +70,11 @@ class _Calls:
             memory_limit: bytes that the process holds.
             budget: of work for each question to an engine.
             engine: this engine alone; `switched_off` are rules of engines.
+            seed: of the random choices of engines; the same seed gives the same plan.
             threads: that search at once; no answer depends on them.
             canceller: its `cancel()` ends the call from another thread. Ctrl-C cancels it too.
-            progress: receives lines, from any thread. An exception that it raises ends the call.
+            progress: receives each Progress, from any thread. An exception that it raises ends the
+                call.
 
         Raises:
             Infeasible: proven that there is no plan. `reason` says why.
@@ -82,7 +84,7 @@ class _Calls:
         """
         options = fill(
             _native.PlanOptions(),
-            minimize=_pairs({minimize: 1.0} if isinstance(minimize, str) else minimize),
+            minimize=_weights(minimize),
             limits=_pairs(limits or {}),
             max_operators=max_operators,
             keep_order=keep_order,
@@ -101,8 +103,14 @@ class _Calls:
             canceller=canceller,
             progress=progress,
         )
-        older = None if previous is None else previous._native
-        answer = _native.plan(self._session, network._native, profile._native, options, older)
+        older = None if previous is None else native(previous, Plan, "previous")
+        answer = _native.plan(
+            self._session,
+            native(network, Network, "network"),
+            native(profile, Profile, "profile"),
+            options,
+            older,
+        )
         if answer["plan"] is None:
             raise_no_answer(_with_certificate(answer))
         return Plan(answer["plan"])
@@ -130,7 +138,7 @@ class _Calls:
         seed: int = 0,
         threads: int = 1,
         canceller: _native.Canceller | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Allocation: ...
 
     @overload
@@ -151,7 +159,7 @@ class _Calls:
         seed: int = 0,
         threads: int = 1,
         canceller: _native.Canceller | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Allocation: ...
 
     def allocate(
@@ -176,7 +184,7 @@ class _Calls:
         seed: int = 0,
         threads: int = 1,
         canceller: _native.Canceller | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Allocation:
         """Places buffers that live at the same step apart: `allocate(lower, upper, size)`.
 
@@ -214,7 +222,7 @@ class _Calls:
             )
         options = fill(
             _native.AllocateOptions(),
-            capacity=capacity,
+            capacity=integer_or_none(capacity, "capacity"),
             minimize=bool(minimize),
             peaks=_peaks(minimize),
             gap_percent=float(gap_percent),
@@ -252,7 +260,7 @@ class _Calls:
         seed: int = 0,
         threads: int = 1,
         canceller: _native.Canceller | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> TileAnswer:
         """The largest tiles of some operators that fit (docs/tile.md).
 
@@ -280,7 +288,12 @@ class _Calls:
             canceller=canceller,
             progress=progress,
         )
-        answer = _native.find_tiles(self._session, network._native, profile._native, options)
+        answer = _native.find_tiles(
+            self._session,
+            native(network, Network, "network"),
+            native(profile, Profile, "profile"),
+            options,
+        )
         return TileAnswer._of(answer)
 
 
@@ -308,7 +321,7 @@ class Session(_Calls):
 
     def __init__(self, most_bytes: int = 256 << 20) -> None:
         """`most_bytes` is about what it keeps between calls."""
-        self._session = _native.Session(most_bytes)
+        self._session = _native.Session(integer(most_bytes, "most_bytes"))
 
     def counts(self) -> SessionCounts:
         """What it knew, and what it keeps."""
@@ -324,6 +337,16 @@ class Session(_Calls):
 
 def _pairs(values: Mapping[str, float]) -> list[tuple[str, float]]:
     return [(name, float(value)) for name, value in values.items()]
+
+
+def _weights(minimize: str | Mapping[str, float]) -> list[tuple[str, float]]:
+    if isinstance(minimize, str):
+        return [(minimize, 1.0)]
+    if not isinstance(minimize, Mapping):
+        raise TypeError(f"minimize must be a metric or weights of metrics, not {minimize!r}")
+    if not minimize:
+        raise bad_option("minimize", "a metric or weights of metrics", minimize)
+    return _pairs(minimize)
 
 
 def _peaks(minimize: bool | str | Mapping[str, float]) -> list[tuple[str, float]]:

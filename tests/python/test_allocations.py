@@ -208,3 +208,9 @@ def test_memories_that_do_not_exist_are_named():
         ts.allocate(problem, minimize="tcn")
     with pytest.raises(ts.Infeasible):
         ts.allocate(problem.with_capacities({"tcm": 59}))
+
+
+def test_the_reason_is_not_a_capacity_that_is_not_stated():
+    problem = ts.Problem.from_columns([0, 0], [2, 2], [16, 16], offset=[0, 8], capacity=64)
+    with pytest.raises(ts.Infeasible, match="offsets and windows leave them 24"):
+        ts.allocate(problem, minimize=True, explain=False)

@@ -100,6 +100,38 @@ def test_what_cannot_move_has_a_reason():
         MemoryPlanner()(16, {TensorSpec("a", 64, 0, 1, mem_offset=0)})
 
 
+def test_nothing_is_proven_where_specs_may_move():
+    # Found by hand: with c in memory 1 all fit, but the choice of memories looks no further.
+    specs = [TensorSpec("a", 2, 2, 6, 1, 0), TensorSpec("b", 5, 5, 8), TensorSpec("c", 6, 4, 6),
+             TensorSpec("d", 6, 4, 4, 1, 2), TensorSpec("e", 3, 4, 5), TensorSpec("f", 0, 6, 8)]
+    with pytest.raises(ts.Unknown, match="no pools were found"):
+        MemoryPlanner({2: 8, 1: 12})(1, set(specs))
+
+
+def test_padding_is_within_the_capacity():
+    with pytest.raises(ts.Infeasible):
+        MemoryPlanner({1: 64})(16, {TensorSpec("a", 64, 0, 1)}, extra_padding=8)
+
+
+def test_specs_of_no_bytes_have_the_memory_that_they_state():
+    stated, free = TensorSpec("a", 0, 0, 1, mem_id=5, mem_offset=64), TensorSpec("b", 0, 0, 1)
+    result = MemoryPlanner({2: 64, 3: 64})(16, {stated, free})
+    assert storage(stated, result) == (5, 64, 64) and storage(free, result)[0] == 2
+    assert len(result.bufsizes) == 6
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="capacity of -1"):
+        MemoryPlanner({1: -1})
+    with pytest.raises(ValueError, match="alignment of 0"):
+        MemoryPlanner()(0, {TensorSpec("a", 16, 0, 1)})
+    with pytest.raises(ValueError, match="lifetime"):
+        MemoryPlanner()(16, {TensorSpec("a", 16, None, None)})
+    module = types.SimpleNamespace(input_mem_buffer_sizes=[0, 40])
+    with pytest.raises(ValueError, match="caller"):
+        MemoryPlanner()(16, {TensorSpec("a", 16, 0, 1, mem_id=1, mem_offset=32)}, module)
+
+
 def test_submodules_begin_after_their_caller():
     module = types.SimpleNamespace(input_mem_buffer_sizes=[0, 40])
     spec = TensorSpec("a", 16, 0, 1)

@@ -3,6 +3,7 @@
 
 import pickle
 
+import numpy
 import pytest
 
 import tessera as ts
@@ -95,3 +96,36 @@ def test_reasons_are_pickled(chain, npu):
 def test_networks_of_other_schemas_are_refused():
     with pytest.raises(ts.BadInput, match="schema"):
         ts.Network.parse({**CHAIN, "schema": 99})
+
+
+def test_numbers_of_numpy_are_numbers(npu):
+    small = npu.with_({"memories.sram.capacity_bytes": numpy.int64(65536)})
+    assert small.to_dict()["memories"]["sram"]["capacity_bytes"] == 65536
+
+
+@pytest.mark.parametrize(
+    "call, part",
+    [
+        (lambda npu, net: ts.plan(npu, net), "network must be a tessera.Network, not <Profile"),
+        (lambda npu, net: ts.plan("net.yaml", npu), "network must be a tessera.Network"),
+        (lambda npu, net: ts.plan(net, npu, previous=3), "previous must be a tessera.Plan"),
+        (lambda npu, net: ts.plan(net, npu, minimize=["latency"]), "minimize must be a metric"),
+        (lambda npu, net: ts.plan(net, npu, timeout="x"), "timeout cannot be 'x'"),
+        (lambda npu, net: ts.allocate([0], [1], [8], capacity="32"), "capacity must be an integer"),
+        (lambda npu, net: ts.evaluate(None), "plan must be JSON or a tessera.Plan"),
+        (lambda npu, net: ts.Session("x"), "most_bytes must be an integer"),
+        (lambda npu, net: ts.load_network({}, floats_as=3), "floats_as must be a text"),
+    ],
+)
+def test_arguments_of_other_types_are_named(npu, chain, call, part):
+    with pytest.raises(TypeError, match=part):
+        call(npu, chain)
+
+
+def test_numbers_beyond_64_bits_are_refused(npu, chain):
+    with pytest.raises(ts.BadInput, match="capacity"):
+        ts.allocate([0], [1], [8], capacity=2**64)
+    with pytest.raises(ts.BadInput, match="lower"):
+        ts.Problem.from_columns([numpy.uint64(2**64 - 3)], [1], [1])
+    with pytest.raises(ts.BadInput, match="minimize"):
+        ts.plan(chain, npu, minimize={})

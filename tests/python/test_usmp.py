@@ -93,6 +93,14 @@ def test_what_fits_nowhere_has_a_reason():
         plan([a, b])
 
 
+def test_wrong_buffers_are_named():
+    with pytest.raises(ValueError, match="lonely has no pool"):
+        plan([BufferInfo("lonely", 64, [])])
+    with pytest.raises(ValueError, match="two pools of different sizes"):
+        plan([BufferInfo("a", 64, [PoolInfo("one", 64)]), BufferInfo("b", 64, [PoolInfo("one")])])
+    assert plan([BufferInfo("empty", 0, [PoolInfo("one", 64)])]) == [("one", 0)]
+
+
 def test_steps_are_shared_by_neighbours_alone():
     draw = random.Random(11)
     for _ in range(200):
