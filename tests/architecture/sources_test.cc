@@ -192,10 +192,9 @@ TEST(Sources, StateTheirLicence) {
   const std::string line = "SPDX-License-Identifier: Apache-2.0";
   const std::set<std::string> extensions = {".h", ".cc", ".c", ".cpp", ".py", ".sh", ".cmake"};
   int found = 0;
-  for (const char* folder :
-       {"api", "base", "bench", "cli", "cmake", "encoder", "examples", "explore", "graph",
-        "hw_profiles", "integrations", "plan", "problem", "python", "report", "scripts", "search",
-        "serve", "tests"}) {
+  for (const char* folder : {"api", "base", "bench", "cli", "cmake", "encoder", "examples",
+                             "explore", "graph", "hw_profiles", "integrations", "plan", "problem",
+                             "python", "report", "scripts", "search", "serve", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_FOLDER) / folder)) {
       const bool is_script = std::string_view(folder) == "scripts" && entry.is_regular_file();
       if (!is_script && !extensions.contains(entry.path().extension()) &&
