@@ -69,15 +69,16 @@ def plan_buffers(
     place was found for others, and ValueError for a buffer without a pool, or for two pools of one
     name and different sizes.
     """
-    ordered = list(buffers)
+    every = list(buffers)
+    ordered = [buffer for buffer in every if buffer.size_bytes > 0 or not buffer.pool_candidates]
     pools: dict[str, Any] = {}
-    for buffer in ordered:
+    for buffer in every:
         for pool in buffer.pool_candidates:
             if _capacity(pools.setdefault(pool.pool_name, pool)) != _capacity(pool):
                 raise ValueError(f"two pools of different sizes have the name {pool.pool_name!r}")
     requests = [
         Request(
-            size=max(int(buffer.size_bytes), 1),
+            size=int(buffer.size_bytes),
             lifespans=lifespans,
             pools=[str(pool.pool_name) for pool in buffer.pool_candidates],
             alignment=int(buffer.alignment or 1),
@@ -87,7 +88,12 @@ def plan_buffers(
     ]
     capacities = {str(name): _capacity(pool) for name, pool in pools.items()}
     places = place(requests, capacities, budget=budget)
-    return {buffer: make(pools[at.pool], at.offset) for buffer, at in zip(ordered, places)}
+    found = {buffer: make(pools[at.pool], at.offset) for buffer, at in zip(ordered, places)}
+    # A buffer of no bytes may have any address.
+    return {
+        buffer: found[buffer] if buffer in found else make(buffer.pool_candidates[0], 0)
+        for buffer in every
+    }
 
 
 def _capacity(pool: PoolInfo) -> int | None:

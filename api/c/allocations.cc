@@ -30,7 +30,7 @@ AllocateOptions Translate(const tessera_allocate_options& given) {
   options.explain = known.no_explanation == 0;
   options.certify = known.certify != 0;
   for (const tessera_memory_weight& each : Complete(known.peaks, known.peak_count))
-    options.peaks.emplace_back(each.memory, each.weight);
+    options.peaks.emplace_back(TextOf(each.memory), each.weight);
   options.gap_percent = known.gap_percent;
   TranslateSearch(known, options);
   return options;

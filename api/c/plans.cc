@@ -9,7 +9,7 @@ namespace {
 std::vector<MetricValue> ValuesOf(const tessera_metric_value* values, size_t count) {
   std::vector<MetricValue> list;
   for (const tessera_metric_value& each : Complete(values, count))
-    list.emplace_back(each.metric, each.value);
+    list.emplace_back(TextOf(each.metric), each.value);
   return list;
 }
 

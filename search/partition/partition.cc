@@ -198,6 +198,7 @@ base::Expected<bool> HasPlanWithoutLimits(const graph::Graph& network,
   answer::PartitionOptions free = options;
   free.objective = {.weights = {{"latency", 1}}, .limits = {}};
   free.prefetch = false;
+  free.progress = {};  // scores of another objective
   for (const std::optional<int64_t> most_work : {std::optional<int64_t>(1), options.most_work}) {
     free.most_work = most_work;
     const base::Expected<answer::PartitionResult> found = search(network, free);

@@ -196,6 +196,17 @@ int main(int argc, char** argv) {
   test_plan(tessera_answer_plan(answer));
   test_costs(network, profile, tessera_answer_plan(answer));
 
+  /* An element without a size has no metric. */
+  {
+    tessera_metric_value nothing;
+    memset(&nothing, 0, sizeof nothing);
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.minimize = &nothing;
+    options.minimize_count = 1;
+    EXPECT(tessera_make_plan(network, profile, &options, &answer, NULL) == TESSERA_BAD_INPUT);
+  }
+
   /* A caller that knows the first fields only, with what follows undefined. */
   memset(&options, 0xff, sizeof options);
   options.size = offsetof(tessera_plan_options, max_operators);

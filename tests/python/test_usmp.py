@@ -98,7 +98,13 @@ def test_wrong_buffers_are_named():
         plan([BufferInfo("lonely", 64, [])])
     with pytest.raises(ValueError, match="two pools of different sizes"):
         plan([BufferInfo("a", 64, [PoolInfo("one", 64)]), BufferInfo("b", 64, [PoolInfo("one")])])
-    assert plan([BufferInfo("empty", 0, [PoolInfo("one", 64)])]) == [("one", 0)]
+
+
+def test_buffers_of_no_bytes_take_no_room():
+    full = PoolInfo("one", 64)
+    a, empty = BufferInfo("a", 64, [full]), BufferInfo("empty", 0, [full])
+    conflict((a, empty))
+    assert plan([a, empty]) == [("one", 0), ("one", 0)]
 
 
 def test_steps_are_shared_by_neighbours_alone():
