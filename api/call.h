@@ -57,7 +57,8 @@ struct Progress {
   std::int64_t done = 0;                 // of the phase
   std::int64_t total = 0;                // 0: not known
   std::optional<double> incumbent = {};  // the score of the best answer so far
-  std::optional<double> bound = {};      // proven: no answer has a lower score
+  // Proven: no answer has a lower score, for the network in the form that is searched at that time.
+  std::optional<double> bound = {};
 
   operator std::string_view() const noexcept { return line; }
 };

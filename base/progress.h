@@ -16,7 +16,8 @@ struct Progress {
   int64_t done = 0;                      // of the phase
   int64_t total = 0;                     // 0: not known
   std::optional<double> incumbent = {};  // the score of the best answer so far
-  std::optional<double> bound = {};      // proven: no answer has a lower score
+  // Proven: no answer has a lower score, for the network in the form that is searched at that time.
+  std::optional<double> bound = {};
 
   // Functions that receive progress may take the line alone.
   operator std::string_view() const { return line; }

@@ -39,7 +39,9 @@ typedef struct tessera_progress {
   int64_t done;      /* of the phase */
   int64_t total;     /* 0: not known */
   double incumbent;  /* the score of the best answer so far; NaN: none */
-  double bound;      /* proven: no answer has a lower score; NaN: not known */
+  /* proven: no answer has a lower score, for the network in the form that is searched at that time;
+     NaN: not known */
+  double bound;
 } tessera_progress;
 
 typedef struct tessera_memory_weight {

@@ -13,7 +13,8 @@ class Progress(str):
     phase: what is counted ("intervals", "pairs", "peak", ..)
     done, total: of the phase; a total of 0 is not known
     incumbent: the score of the best answer so far, or None
-    bound: proven, no answer has a lower score; or None
+    bound: proven, no answer has a lower score, for the network in the form that is searched at
+        that time; or None
     """
 
     phase: str
