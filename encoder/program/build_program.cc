@@ -85,7 +85,8 @@ Bytes ScratchOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
   return std::max<Bytes>(1, bytes);
 }
 
-// Bytes of a slot that holds every K slice in turn.
+}  // namespace
+
 Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                   const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling,
                   int tensor) {
@@ -107,6 +108,8 @@ Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile
   return FeatureBytes(hw_profiles::LayoutOf(profile, UseOf(uses, tensor).role), facts.type,
                       NameExtents(facts.shape, extents), PadsFor(graph, profile, {cut.op}));
 }
+
+namespace {
 
 Bytes SizeOf(const graph::Graph& graph, const hw_profiles::Profile& profile,
              const ProgramTemplate& program_template,

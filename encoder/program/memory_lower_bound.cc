@@ -13,30 +13,35 @@
 
 // The first bound is the load at the compute steps of one pass, computed from the uses. An operand
 // is present from its maker, or its first reader, to its last reader, and a result at least to its
-// last reader.
+// last reader. With double-buffered transfers, what is loaded is present from the begin of the pass
+// and what is stored to its end, and in a loop a second buffer of each is present at every step: x
+// of the next tile arrives, y of the previous one leaves. Constants that are loaded once, whole
+// tensors and rolling buffers stay from pass to pass:
 //
-//     operator     0     1     2     in a loop of double-buffered tiles, a second buffer of every
-//     x (loaded)   |-----|           loaded or stored tensor is present at every step: x of the
-//     a            |-----------|     next tile arrives, y of the previous one leaves
-//     y (stored)               |--
+//     operator          0     1     2            first pass      middle        last pass
+//     x (loaded)        |-----------|
+//     a                 |-----|                  . . |-----  |-----------|  -----| . .
+//     y (stored)              |-----|                 a buffer that stays from its first use in
+//     w (constant of 2) |===========|                 the first pass to its last use in the last
 //
-// Buffers that live between compute steps, or are present only if there are many tiles, are
-// omitted. So this is a lower bound of the load. It costs a few additions for each operator, while
-// the exact load requires a Problem. A result that may take the place of an operand does not count
-// while it is made. A buffer that fits in no bank makes the subgraph infeasible. Tests compare it
-// with the bounds of the Problems themselves.
+// Buffers that live between compute steps, and kept rows that are copied, are omitted. So this is a
+// lower bound of the load. It costs a few additions for each operator, while the exact load
+// requires a Problem. A result that may take the place of an operand does not count while it is
+// made. A buffer that fits in no bank makes the subgraph infeasible. Tests compare it with the
+// bounds of the Problems themselves.
 namespace tessera::encoder::program {
 namespace {
 
 using problem::Bytes;
 
-// With at least this many double-buffered tiles, some pass has both a previous tile, which leaves,
-// and a next one, which arrives.
-constexpr int64_t kBothNeighbours = 3;
-
 Bytes Plus(Bytes a, Bytes b) { return base::CheckedAdd(a, b).value_or(base::kMaxTotal); }
 
 size_t IndexOf(int k) { return static_cast<size_t>(k); }
+
+// Adds the bytes to the loads of these operators.
+void Raise(std::vector<Bytes>& load, int first, int last, Bytes bytes) {
+  for (int k = first; k <= last; ++k) load[IndexOf(k)] = Plus(load[IndexOf(k)], bytes);
+}
 
 // The largest possible size of one buffer.
 Bytes LargestBuffer(const hw_profiles::Memory& memory) {
@@ -61,21 +66,54 @@ RoomLowerBound::RoomLowerBound(const graph::Graph& graph, const std::vector<grap
       profile_(&profile),
       uses_(&uses),
       in_place_(in_place),
-      largest_(LargestBuffer(profile.memories[IndexOf(profile.tile_memory)])),
-      during_(IndexOf(uses.Operators()), 0) {
+      largest_(LargestBuffer(profile.memories[IndexOf(profile.tile_memory)])) {
+  during_.fill(std::vector<Bytes>(IndexOf(uses.Operators()), 0));
   AddWholes(usages);
-  for (const TensorUse& use : uses.constants) {
-    if (use.residence != Residence::kResident) continue;
-    std::vector<int> users = use.readers;
-    for (int& user : users) user += uses.interval.first;
-    const Bytes bytes = ConstantBytes(graph, profile, use.tensor, users);
-    for (int k = use.readers.front(); k <= use.readers.back(); ++k)
-      during_[IndexOf(k)] = Plus(during_[IndexOf(k)], bytes);
+  AddConstants();
+}
+
+// Adds a buffer that stays, to the passes of all kinds.
+void RoomLowerBound::AddToAll(const Stay& stay) {
+  for (size_t pass = 0; pass < kPassKinds; ++pass) {
+    const auto kind = static_cast<PassKind>(pass);
+    const bool from_begin = kind == PassKind::kMiddle || kind == PassKind::kLast;
+    const bool to_end = kind == PassKind::kMiddle || kind == PassKind::kFirst;
+    Raise(during_[pass], from_begin ? 0 : stay.first, to_end ? Last() : stay.last, stay.bytes);
   }
 }
 
-// Constants at home in the tile memory are always present; other tensors from their maker to their
-// last reader.
+// Every constant that is loaded once is there before the first operator runs.
+void RoomLowerBound::AddConstants() {
+  for (const TensorUse& use : uses_->constants) {
+    if (use.residence == Residence::kStreamed) AddSlices(use);
+    if (use.residence != Residence::kResident) continue;
+    std::vector<int> users = use.readers;
+    for (int& user : users) user += uses_->interval.first;
+    AddToAll({0, use.readers.back(), ConstantBytes(*graph_, *profile_, use.tensor, users)});
+  }
+}
+
+// Slices of a constant are there while their operator runs, two of them if they are
+// double-buffered. The first one then arrives while the operator before runs, in the pass before
+// for the first operator.
+void RoomLowerBound::AddSlices(const TensorUse& use) {
+  if (uses_->split_k || uses_->slices_ahead) return;
+  for (const int k : use.readers) {
+    const Slicing slicing = SlicesOf(*graph_, *profile_, use.tensor, uses_->OperatorAt(*graph_, k));
+    const bool alternates = IsDoubleBuffered() && slicing.count > 1;
+    for (size_t pass = 0; pass < kPassKinds; ++pass) {
+      const auto kind = static_cast<PassKind>(pass);
+      Raise(during_[pass], k, k, alternates ? Plus(slicing.bytes, slicing.bytes) : slicing.bytes);
+      if (!IsDoubleBuffered()) continue;
+      if (k > 0) Raise(during_[pass], k - 1, k - 1, slicing.bytes);
+      if (k == 0 && (kind == PassKind::kFirst || kind == PassKind::kMiddle))
+        Raise(during_[pass], Last(), Last(), slicing.bytes);
+    }
+  }
+}
+
+// Constants at home in the tile memory are always present; other tensors stay from their maker to
+// their last reader.
 void RoomLowerBound::AddWholes(const std::vector<graph::Usage>& usages) {
   const graph::Interval& interval = uses_->interval;
   for (const int index : MayBeHeldInTileMemory(*graph_, *profile_, uses_->kept)) {
@@ -93,15 +131,16 @@ void RoomLowerBound::AddWholes(const std::vector<graph::Usage>& usages) {
     if (tensor.next_of >= 0) continue;  // it may lie in the place of its state
     const bool to_the_end = tensor.state || tensor.network_output || usage.consumers.empty();
     const int to = to_the_end ? interval.last : std::min(interval.last, usage.consumers.back());
+    if (to < interval.first) continue;
     const bool is_made = !tensor.state && usage.producer >= interval.first;
-    int from = is_made ? usage.producer : interval.first;
-    if (is_made && MayTakeAPlace(graph_->operators[IndexOf(from)])) ++from;
+    const int from = (is_made ? usage.producer : interval.first) - interval.first;
     const Bytes bytes = FeatureBytes(hw_profiles::LayoutOf(*profile_, role), tensor.type,
                                      NameExtents(tensor.shape, tensor.shape),
                                      PadsFor(*graph_, *profile_, usage.consumers));
-    for (int op = from; op <= to; ++op) {
-      Bytes& there = during_[IndexOf(op - interval.first)];
-      there = Plus(there, bytes);
+    if (is_made && MayTakeAPlace(graph_->operators[IndexOf(usage.producer)])) {
+      for (std::vector<Bytes>& load : during_) Raise(load, from + 1, to - interval.first, bytes);
+    } else {
+      AddToAll({from, to - interval.first, bytes});
     }
   }
 }
@@ -111,27 +150,60 @@ bool RoomLowerBound::MayTakeAPlace(const graph::Operator& op) const {
 }
 
 Bytes RoomLowerBound::Find(const graph::tiling::TiledSubgraph& tiling) const {
-  std::vector<Bytes> load = during_;
+  const int64_t few = uses_->second_stage > 0 ? 2 : 1;
+  if (tiling.tiles <= few) return LoadOf(tiling, PassKind::kOnly);
+  if (tiling.tiles > 2 || !IsDoubleBuffered()) return LoadOf(tiling, PassKind::kMiddle);
+  return std::max(LoadOf(tiling, PassKind::kFirst), LoadOf(tiling, PassKind::kLast));
+}
+
+Bytes RoomLowerBound::LoadOf(const graph::tiling::TiledSubgraph& tiling, PassKind pass) const {
+  std::vector<Bytes> load = during_[static_cast<size_t>(pass)];
+  const bool has_before = pass == PassKind::kMiddle || pass == PassKind::kLast;
+  const bool has_after = pass == PassKind::kMiddle || pass == PassKind::kFirst;
   Bytes neighbours = 0;
-  const bool turns =
-      uses_->dma == hw_profiles::DmaSteps::kDoubleBuffered && tiling.tiles >= kBothNeighbours;
   for (const TensorUse& use : uses_->tensors) {
-    const bool crosses = use.residence == Residence::kLoaded || use.residence == Residence::kStored;
-    if (!crosses && use.residence != Residence::kInside) continue;
+    const bool is_loaded = use.residence == Residence::kLoaded;
+    const bool is_stored = use.residence == Residence::kStored;
+    if (!is_loaded && !is_stored && use.residence != Residence::kInside) continue;
     const Bytes bytes = TileBytes(*graph_, *profile_, *uses_, tiling, use.tensor);
     if (bytes > largest_) return base::kMaxTotal;
+    int first = use.makers.empty() ? use.readers.front() : use.makers.front();
+    int last = use.readers.empty() ? first : std::max(first, use.readers.back());
+    const int made_at = use.makers.empty() ? -1 : first;
+    const bool waits = IsDoubleBuffered() && uses_->second_stage == 0;
+    if (waits && is_loaded && use.makers.empty()) first = 0;
+    if (waits && is_stored) last = Last();
     const bool is_rolling_buffer =
         use.cached && uses_->halo == hw_profiles::HaloStorage::kRollingBuffer;
-    if (turns && crosses && !is_rolling_buffer) neighbours = Plus(neighbours, bytes);
-    const int first = use.makers.empty() ? use.readers.front() : use.makers.front();
-    const int last = use.readers.empty() ? first : std::max(first, use.readers.back());
-    for (int k = first; k <= last; ++k) {
-      const bool is_made = !use.makers.empty() && k == first;
-      if (is_made && MayTakeAPlace(uses_->OperatorAt(*graph_, k))) continue;
-      load[IndexOf(k)] = Plus(load[IndexOf(k)], bytes);
+    if (is_rolling_buffer) {
+      Raise(load, has_before ? 0 : first, has_after ? Last() : last, bytes);
+      continue;
+    }
+    if (IsDoubleBuffered() && ((is_loaded && has_after) || (is_stored && has_before)))
+      neighbours = Plus(neighbours, bytes);
+    const bool may_take = made_at >= 0 && MayTakeAPlace(uses_->OperatorAt(*graph_, made_at));
+    Raise(load, may_take ? first + 1 : first, last, bytes);
+  }
+  if (uses_->split_k) load.front() = Plus(load.front(), SplitLoad(tiling, has_after));
+  return Plus(Plus(*std::max_element(load.begin(), load.end()), neighbours), always_);
+}
+
+// The partial sums, and the slots of all operands that come in K slices. Their subgraph has one
+// operator.
+Bytes RoomLowerBound::SplitLoad(const graph::tiling::TiledSubgraph& tiling, bool has_after) const {
+  const int op = uses_->split_k->op;
+  const int result = graph_->operators[IndexOf(op)].outputs.front();
+  Bytes load = AccumulatorBytes(*graph_, graph_->operators[IndexOf(op)],
+                                tiling.largest[graph::tiling::SlotOf(tiling, result)]);
+  const int slots = !IsDoubleBuffered() ? 1 : has_after ? 3 : 2;
+  for (const std::vector<TensorUse>* uses : {&uses_->tensors, &uses_->constants}) {
+    for (const TensorUse& use : *uses) {
+      if (use.residence != Residence::kStreamed || !uses_->split_k->Takes(use.tensor)) continue;
+      const Bytes bytes = KSliceBytes(*graph_, *profile_, *uses_, tiling, use.tensor);
+      for (int slot = 0; slot < slots; ++slot) load = Plus(load, bytes);
     }
   }
-  return Plus(Plus(*std::max_element(load.begin(), load.end()), neighbours), always_);
+  return load;
 }
 
 // The contents of a home while a subgraph runs follow from its operators and from what is kept on

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -33,8 +35,26 @@ class RoomLowerBound {
   problem::Bytes Find(const graph::tiling::TiledSubgraph& tiling) const;
 
  private:
+  // Which pass of the subgraph a load is of: the only one; the first or the last of two that run
+  // straight through; or one that has a pass before it and one after it.
+  enum class PassKind : uint8_t { kOnly, kFirst, kLast, kMiddle };
+  static constexpr size_t kPassKinds = 4;
+  // A buffer that stays from pass to pass: from an operator in the first pass to one in the last.
+  struct Stay {
+    int first = 0;
+    int last = 0;
+    problem::Bytes bytes = 0;
+  };
+
+  bool IsDoubleBuffered() const { return uses_->dma == hw_profiles::DmaSteps::kDoubleBuffered; }
+  int Last() const { return uses_->Operators() - 1; }
   void AddWholes(const std::vector<graph::Usage>& usages);
+  void AddConstants();
+  void AddSlices(const TensorUse& use);
+  void AddToAll(const Stay& stay);
   bool MayTakeAPlace(const graph::Operator& op) const;
+  problem::Bytes LoadOf(const graph::tiling::TiledSubgraph& tiling, PassKind pass) const;
+  problem::Bytes SplitLoad(const graph::tiling::TiledSubgraph& tiling, bool has_after) const;
 
   const graph::Graph* graph_;
   const hw_profiles::Profile* profile_;
@@ -42,8 +62,8 @@ class RoomLowerBound {
   bool in_place_;
   problem::Bytes largest_;     // the largest buffer that can exist
   problem::Bytes always_ = 0;  // the load of every step of any tile
-  // by operator: the additional load at its step, for any tile
-  std::vector<problem::Bytes> during_;
+  // by kind of pass, then operator: the load at its step that is the same for all tile shapes
+  std::array<std::vector<problem::Bytes>, kPassKinds> during_;
 };
 
 // The bytes of tensors, constants and state outside the tile memory, all memories together

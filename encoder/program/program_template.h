@@ -83,6 +83,11 @@ problem::Bytes TileBytes(const graph::Graph& graph, const hw_profiles::Profile& 
                          const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling,
                          int tensor);
 
+// Bytes of a slot that holds every K slice of an operand in turn. uses.split_k takes the tensor.
+problem::Bytes KSliceBytes(const graph::Graph& graph, const hw_profiles::Profile& profile,
+                           const SubgraphUses& uses, const graph::tiling::TiledSubgraph& tiling,
+                           int tensor);
+
 // The size of each buffer for these tilings. Refuses totals beyond base::kMaxTotal.
 base::Expected<std::vector<problem::Bytes>> SizesOf(
     const graph::Graph& graph, const hw_profiles::Profile& profile,

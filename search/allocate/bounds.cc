@@ -3,6 +3,7 @@
 #include "tessera/search/allocate/bounds.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -44,79 +45,101 @@ bool IsDisjoint(const Problem& problem, const Relation& relation) {
          -relation.delta >= problem.buffers[static_cast<size_t>(relation.second)].size;
 }
 
-// Returns for each buffer whether it may share addresses with a buffer of the same step. If sizes
-// are fixed, colocated buffers that are apart share none.
-std::vector<bool> FindOverlapping(const Problem& problem, bool sizes_are_fixed) {
-  std::vector<bool> overlapping(problem.buffers.size(), false);
+constexpr int kAlone = -1;
+
+// Returns for each buffer its group: buffers that may share addresses with others of the same step,
+// directly or over further ones. Buffers of different groups, and those that are alone, share none.
+// If sizes are fixed, colocated buffers that are apart share none either.
+std::vector<int> FindGroups(const Problem& problem, bool sizes_are_fixed) {
+  std::vector<size_t> parent(problem.buffers.size());
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root_of = [&parent](int buffer) {
+    auto i = static_cast<size_t>(buffer);
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  std::vector<int> members;
   for (const Relation& relation : problem.relations) {
-    if (relation.kind != RelationKind::kExclusive && relation.kind != RelationKind::kColocate)
-      continue;
-    if (sizes_are_fixed && relation.kind == RelationKind::kColocate &&
-        IsDisjoint(problem, relation))
-      continue;
-    overlapping[static_cast<size_t>(relation.first)] = true;
-    overlapping[static_cast<size_t>(relation.second)] = true;
+    const bool colocates = relation.kind == RelationKind::kColocate;
+    if (!colocates && relation.kind != RelationKind::kExclusive) continue;
+    if (colocates && sizes_are_fixed && IsDisjoint(problem, relation)) continue;
+    parent[root_of(relation.first)] = root_of(relation.second);
+    members.insert(members.end(), {relation.first, relation.second});
   }
-  return overlapping;
+  std::vector<int> groups(problem.buffers.size(), kAlone);
+  std::map<size_t, int> numbers;  // by root
+  for (const int member : members) {
+    const auto next = static_cast<int>(numbers.size());
+    groups[static_cast<size_t>(member)] = numbers.try_emplace(root_of(member), next).first->second;
+  }
+  return groups;
 }
 
-// The load of one section, updated as buffers are born and die.
+// The load of one section, updated as buffers are born and die. Of a group, the largest buffer
+// counts.
 class Load {
  public:
-  explicit Load(Bytes granularity) : granularity_(granularity) {}
+  Load(Bytes granularity, int groups)
+      : granularity_(granularity), alive_(static_cast<size_t>(groups)) {}
 
-  void Insert(Bytes size, bool overlapping) {
-    if (overlapping) {
-      shared_.insert(size);
-    } else {
-      padded_ += base::RoundUp(size, granularity_);
-      if (granularity_ > 1) paddings_.insert(base::RoundUp(size, granularity_) - size);
+  void Insert(Bytes size, int group) {
+    if (group == kAlone) return Count(size);
+    std::multiset<Bytes>& alive = alive_[static_cast<size_t>(group)];
+    if (alive.empty() || *alive.rbegin() < size) {
+      if (!alive.empty()) Uncount(*alive.rbegin());
+      Count(size);
     }
+    alive.insert(size);
   }
 
-  void Erase(Bytes size, bool overlapping) {
-    if (overlapping) {
-      shared_.erase(shared_.find(size));
-    } else {
-      padded_ -= base::RoundUp(size, granularity_);
-      if (granularity_ > 1)
-        paddings_.erase(paddings_.find(base::RoundUp(size, granularity_) - size));
-    }
+  void Erase(Bytes size, int group) {
+    if (group == kAlone) return Uncount(size);
+    std::multiset<Bytes>& alive = alive_[static_cast<size_t>(group)];
+    const Bytes largest = *alive.rbegin();
+    alive.erase(alive.find(size));
+    if (!alive.empty() && *alive.rbegin() == largest) return;
+    Uncount(largest);
+    if (!alive.empty()) Count(*alive.rbegin());
   }
 
-  Bytes Total() const {
-    Bytes padded = padded_;
-    Bytes padding = paddings_.empty() ? 0 : *paddings_.rbegin();
-    if (!shared_.empty()) {
-      const Bytes size = *shared_.rbegin();
-      padded += base::RoundUp(size, granularity_);
-      padding = std::max(padding, base::RoundUp(size, granularity_) - size);
-    }
-    return padded - padding;
-  }
+  Bytes Total() const { return padded_ - (paddings_.empty() ? 0 : *paddings_.rbegin()); }
 
  private:
+  Bytes PaddingOf(Bytes size) const { return base::RoundUp(size, granularity_) - size; }
+
+  void Count(Bytes size) {
+    padded_ += size + PaddingOf(size);
+    if (granularity_ > 1) paddings_.insert(PaddingOf(size));
+  }
+
+  void Uncount(Bytes size) {
+    padded_ -= size + PaddingOf(size);
+    if (granularity_ > 1) paddings_.erase(paddings_.find(PaddingOf(size)));
+  }
+
   Bytes granularity_;
   Bytes padded_ = 0;
-  std::multiset<Bytes> paddings_;
-  std::multiset<Bytes> shared_;
+  std::multiset<Bytes> paddings_;            // of the buffers that count
+  std::vector<std::multiset<Bytes>> alive_;  // sizes, by group
 };
 
 // Returns the buffers that Load::Total counts at one step.
 std::vector<int> CountedAt(const Problem& problem, int memory, problem::Step step,
-                           const std::vector<bool>& overlapping, std::span<const Bytes> sizes) {
+                           std::span<const int> groups, std::span<const Bytes> sizes) {
   std::vector<int> counted;
-  std::optional<int> largest;
+  std::map<int, int> largest;  // by group
   for (const int i : BuffersOf(problem, memory)) {
     const Buffer& buffer = problem.buffers[static_cast<size_t>(i)];
     if (!problem::LivesAt(buffer, step)) continue;
-    if (!overlapping[static_cast<size_t>(i)]) {
+    const int group = groups[static_cast<size_t>(i)];
+    if (group == kAlone) {
       counted.push_back(i);
-    } else if (!largest || sizes[static_cast<size_t>(*largest)] < sizes[static_cast<size_t>(i)]) {
-      largest = i;
+    } else if (int& of_group = largest.try_emplace(group, i).first->second;
+               sizes[static_cast<size_t>(of_group)] < sizes[static_cast<size_t>(i)]) {
+      of_group = i;
     }
   }
-  if (largest) counted.push_back(*largest);
+  for (const auto& [group, buffer] : largest) counted.push_back(buffer);
   std::sort(counted.begin(), counted.end());
   return counted;
 }
@@ -193,7 +216,7 @@ class SectionEvents {
 struct BoundFinder::Lives {
   Lives(const Problem& problem, int memory, bool sizes_are_fixed)
       : buffers(BuffersOf(problem, memory)),
-        overlapping(FindOverlapping(problem, sizes_are_fixed)),
+        groups(FindGroups(problem, sizes_are_fixed)),
         granularity(
             CommonAlignment(problem, problem.memories[static_cast<size_t>(memory)], buffers)),
         sections(FindSections(problem, buffers)),
@@ -203,15 +226,16 @@ struct BoundFinder::Lives {
   // Returns the greatest load and its step.
   Bound FindLoad(std::span<const Bytes> sizes) const {
     Bound bound;
-    Load load(granularity);
+    const auto most = std::max_element(groups.begin(), groups.end());
+    Load load(granularity, most == groups.end() ? 0 : 1 + *most);
     for (int section = 0; section < sections.Count(); ++section) {
       for (const size_t number : deaths.At(section)) {
         const auto i = static_cast<size_t>(buffers[number]);
-        load.Erase(sizes[i], overlapping[i]);
+        load.Erase(sizes[i], groups[i]);
       }
       for (const size_t number : births.At(section)) {
         const auto i = static_cast<size_t>(buffers[number]);
-        load.Insert(sizes[i], overlapping[i]);
+        load.Insert(sizes[i], groups[i]);
       }
       if (load.Total() > bound.bytes) {
         bound.bytes = load.Total();
@@ -222,7 +246,7 @@ struct BoundFinder::Lives {
   }
 
   std::vector<int> buffers;  // of the memory
-  std::vector<bool> overlapping;
+  std::vector<int> groups;   // by buffer
   Bytes granularity;
   Sections sections;
   SectionEvents births;
@@ -241,8 +265,7 @@ Bound BoundFinder::Find(std::span<const Bytes> sizes) const {
   if (ReachesTooFar(*problem_, sizes)) return {};
   Bound bound = lives_->FindLoad(sizes);
   bound.bytes = LiftOverReserved(problem_->memories[static_cast<size_t>(memory_)], bound.bytes);
-  if (bound.step)
-    bound.buffers = CountedAt(*problem_, memory_, *bound.step, lives_->overlapping, sizes);
+  if (bound.step) bound.buffers = CountedAt(*problem_, memory_, *bound.step, lives_->groups, sizes);
   for (const int i : lives_->buffers) {
     const auto number = static_cast<size_t>(i);
     const Bytes top = LowestTop(*problem_, problem_->buffers[number], sizes[number]);
@@ -289,8 +312,8 @@ Bound FindBound(const Problem& problem, int memory, const base::Stop* stop) {
   // Only a greater load than these bytes lifts the bound.
   const Bytes known = FreeBelow(home, bound.bytes);
   for (std::vector<int>& stack : FindSeparatedStacks(problem, memory, granularity, known, stop)) {
-    Load load(granularity);
-    for (const int i : stack) load.Insert(sizes[static_cast<size_t>(i)], /*overlapping=*/false);
+    Load load(granularity, 0);
+    for (const int i : stack) load.Insert(sizes[static_cast<size_t>(i)], kAlone);
     const Bytes top = LiftOverReserved(home, load.Total());
     if (top > bound.bytes) bound = {top, std::nullopt, std::move(stack)};
   }

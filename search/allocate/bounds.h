@@ -27,8 +27,9 @@ struct Bound {
 // Returns the greatest of the following lower bounds of the least peak.
 // - The load of every section: the bytes of the buffers that live together, with the padding that
 //   common alignments force between them and the reserved bytes below them. Buffers that may
-//   overlap (exclusive, colocate) do not add up: of those only the largest of a section counts.
-//   FindBound adds up colocated buffers that their distance keeps apart.
+//   overlap (exclusive, colocate), directly or over further ones, do not add up: of such a group
+//   only the largest of a section counts. FindBound adds up colocated buffers that their distance
+//   keeps apart.
 // - The lowest top that a group of buffers at fixed distances can have (FindBound alone).
 // - The lowest top that each buffer alone can have: its fixed offset or its first position, plus
 //   its size.

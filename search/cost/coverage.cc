@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -103,6 +104,9 @@ Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usag
   made_.resize(static_cast<size_t>(interval.last - interval.first) + 1);
   for (int op = interval.last; op >= interval.first; --op)
     made_[static_cast<size_t>(op - interval.first)] = FindMade(op);
+  for (const int tensor : whole_.tensors)
+    read_.push_back(Inside(usages_[static_cast<size_t>(tensor)].producer) ? std::nullopt
+                                                                          : FindRead(tensor));
 }
 
 size_t Coverage::SlotOf(int tensor) const {
@@ -120,9 +124,9 @@ std::optional<graph::ops::Box> Coverage::FindMade(int index) const {
   const graph::ops::Box& hull = HullOf(outputs.front());
   if (index == whole_.interval.last) return hull;
   for (const int output : outputs) {
-    if (Leaves(output) || (outputs.size() > 1 && ReadOf(output) == HullOf(output))) return hull;
+    if (Leaves(output) || (outputs.size() > 1 && FindRead(output) == HullOf(output))) return hull;
   }
-  return outputs.size() > 1 ? std::nullopt : ReadOf(outputs.front());
+  return outputs.size() > 1 ? std::nullopt : FindRead(outputs.front());
 }
 
 // Returns the part of an operand that the operator certainly reads: the box that the certain part
@@ -152,7 +156,7 @@ std::optional<graph::ops::Box> Coverage::ReadBy(int index, const graph::ops::Ope
 
 // The hull is covered by boxes that follow each other along one axis and have the hull's width
 // along all others, or by slices that interleave.
-std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
+std::optional<graph::ops::Box> Coverage::FindRead(int tensor) const {
   std::vector<graph::ops::Box> parts;
   std::vector<Lattice> lattices;
   for (const int reader : usages_[static_cast<size_t>(tensor)].consumers) {
@@ -174,6 +178,12 @@ std::optional<graph::ops::Box> Coverage::ReadOf(int tensor) const {
                            [](const graph::ops::Box& a, const graph::ops::Box& b) {
                              return ElementsOf(a) < ElementsOf(b);
                            });
+}
+
+std::vector<int> Coverage::Touched(std::span<const int> tensors) const {
+  std::vector<int> touched;
+  std::ranges::set_intersection(tensors, whole_.tensors, std::back_inserter(touched));
+  return touched;
 }
 
 bool Coverage::MakesTheHull(int op) const { return MadeBy(op) == HullOf(OpAt(op).outputs.front()); }

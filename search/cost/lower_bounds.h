@@ -54,7 +54,10 @@ class Coverage {
   const std::optional<graph::ops::Box>& MadeBy(int op) const {
     return made_[static_cast<size_t>(op - whole_.interval.first)];
   }
-  std::optional<graph::ops::Box> ReadOf(int tensor) const;
+  const std::optional<graph::ops::Box>& ReadOf(int tensor) const { return read_[SlotOf(tensor)]; }
+
+  // Returns those of the tensors, which ascend, that the operators of the interval use.
+  std::vector<int> Touched(std::span<const int> tensors) const;
 
   // Returns whether the tiles together make at least what the single tile makes.
   bool MakesTheHull(int op) const;
@@ -68,6 +71,7 @@ class Coverage {
   bool IsWhole(int tensor, const graph::ops::Box& box) const;
   const graph::ops::Box& HullOf(int tensor) const { return hulls_[SlotOf(tensor)]; }
   std::optional<graph::ops::Box> FindMade(int op) const;
+  std::optional<graph::ops::Box> FindRead(int tensor) const;
   std::optional<graph::ops::Box> ReadBy(int op, const graph::ops::OperandShapes& shapes,
                                         size_t operand) const;
   size_t SlotOf(int tensor) const;
@@ -78,6 +82,7 @@ class Coverage {
   graph::tiling::TiledSubgraph whole_;
   std::vector<graph::ops::Box> hulls_;                // of the tensors of the single tile
   std::vector<std::optional<graph::ops::Box>> made_;  // by operator of the interval
+  std::vector<std::optional<graph::ops::Box>> read_;  // of the tensors of the single tile
 };
 
 // Lower bounds of the cost of an interval as exactly one subgraph, for many sets of kept boundary
@@ -106,6 +111,9 @@ class SubgraphBounds {
 
   SubgraphBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  const std::vector<graph::Usage>& usages, graph::Interval interval);
+
+  // Returns those of the kept tensors on which the bound depends.
+  std::vector<int> Touched(std::span<const int> kept) const { return coverage_.Touched(kept); }
 
   // Returns the bound with these kept tensors.
   plan::Metrics Find(const std::vector<int>& kept, Detail detail = Detail::kParts) const;

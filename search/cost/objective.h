@@ -22,6 +22,8 @@ struct Tie {
   double energy = 0;
   double off_chip_bytes = 0;
   double peak = 0;  // bytes; the maximum over parts
+
+  friend bool operator==(const Tie&, const Tie&) = default;
 };
 
 // The position of the peak among plan::kMaximumMetrics. It depends on a placement.
@@ -58,6 +60,8 @@ struct Cost {
   // equal scores.
   double change = 0;
   Tie tie;  // decides between equal changes
+
+  friend bool operator==(const Cost&, const Cost&) = default;
 };
 
 // Returns the cost of two consecutive parts.

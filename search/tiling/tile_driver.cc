@@ -254,8 +254,9 @@ void IntervalTiles::Sort() {
 }
 
 void IntervalTiles::DropClasses(const base::Stop& stop) {
-  for (const std::unique_ptr<SubgraphCandidates>& ladder : ladders_) {
-    for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling : ladder->tilings)
+  for (; without_classes_ < ladders_.size(); ++without_classes_) {
+    for (const std::shared_ptr<graph::tiling::TiledSubgraph>& tiling :
+         ladders_[without_classes_]->tilings)
       graph::tiling::FreeClasses(*tiling, &stop);
   }
 }

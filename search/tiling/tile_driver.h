@@ -152,6 +152,7 @@ class IntervalTiles {
   encoder::program::TilesMade made_ = encoder::program::TilesMade::kThatDiffer;
   std::vector<PinnedBuffer> pins_;
   std::vector<std::unique_ptr<encoder::program::SubgraphCandidates>> ladders_;
+  size_t without_classes_ = 0;             // the first ladders, whose classes are freed
   std::vector<CandidateSearch> searches_;  // parallel to ladders_, whose elements they refer to
   std::vector<TileCandidate> candidates_;
 };

@@ -51,6 +51,8 @@ void IntervalChoices::Decide(size_t index, const base::Stop& stop) {
   expanded_->solves = expanded_->tiles->Solves();
   TakeAnswers();
   Release(context_->stop);
+  if (expanded_->in_turn) FormulateNext(context_->stop);
+  DropConfigs();
 }
 
 // For objectives that use peaks: the search needs the least peak, or one within the limit. For

@@ -103,13 +103,16 @@ void IntervalChoices::Expand(const base::Stop& stop) {
 
 void IntervalChoices::Formulate(const base::Stop& stop) {
   if (expanded_->formulated) return;
-  PriceAll(stop);
+  expanded_->in_turn = OnlyLeastMatters() && !expanded_->choices.empty();
+  if (!expanded_->in_turn) PriceAll(stop);
   expanded_->formulated = true;
-  for (Choice& choice : expanded_->choices)
-    expanded_->costs.emplace(std::move(choice.config), choice.cost);
+  std::map<TileConfig, cost::Cost>& costs =
+      expanded_->in_turn ? expanded_->pending : expanded_->costs;
+  for (Choice& choice : expanded_->choices) costs.emplace(std::move(choice.config), choice.cost);
   expanded_->choices.clear();
-  if (expanded_->costs.empty() ? AddCandidates(expanded_->tried, {}, stop)
-                               : AddPriced(expanded_->tried, stop) && Release(stop))
+  if (expanded_->in_turn ? FormulateNext(stop)
+      : costs.empty()    ? AddCandidates(expanded_->tried, {}, stop)
+                         : AddPriced(expanded_->tried, stop) && Release(stop))
     Refine(stop);
   expanded_->costs.clear();
   // Among choices with equal costs, the one that needs least memory is most likely to fit.
@@ -121,19 +124,22 @@ void IntervalChoices::Formulate(const base::Stop& stop) {
 // Only tiles with known costs are formulated; the others certainly do not fit.
 void IntervalChoices::FormulateRefused(size_t index, size_t most) {
   if (!expanded_->tiles || context_->stop.Requested()) return;
+  const TileConfig chosen = expanded_->choices[index].config;
+  const int64_t elements = graph::ElementsOf(chosen.tile);
+  FormulateForReport(elements, chosen, most);
   std::set<TileConfig> known;
   std::set<TileConfig> refused;
   for (const Choice& choice : expanded_->choices) {
     known.insert(choice.config);
     if (!choice.priced) refused.insert(choice.config);
   }
+  for (const auto& [config, cost] : expanded_->pending) known.insert(config);
   const tiling::TileFilter is_refused = [this, &known](const encoder::program::Policy& policy,
                                                        const graph::tiling::TileShape& shape) {
     const TileConfig config(shape, policy);
     return !known.contains(config) && !expanded_->held.contains(config);
   };
   std::map<int64_t, std::vector<graph::tiling::TileShape>> larger;  // by their elements
-  const int64_t elements = graph::ElementsOf(expanded_->choices[index].config.tile);
   for (const graph::tiling::TileShape& shape : expanded_->tried) {
     if (graph::ElementsOf(shape) > elements) larger[graph::ElementsOf(shape)].push_back(shape);
   }
@@ -165,8 +171,11 @@ void IntervalChoices::Refine(const base::Stop& stop) {
   };
   const tiling::ShapeSearch::Rating rating =
       [&](const graph::tiling::TileShape& shape) -> std::optional<Rate> {
-    if (expanded_->waiting.contains(shape) && !stop.Requested()) {
-      PriceWaiting(shape, stop);
+    const bool waits = expanded_->waiting.contains(shape);
+    if ((waits || (!rates.contains(shape) && LeastPending(shape))) && !stop.Requested()) {
+      if (waits) PriceWaiting(shape, stop);
+      FormulatePending(
+          [&shape](const TileConfig& config, const auto&) { return config.tile == shape; }, stop);
       for (const Choice& choice : expanded_->choices) {
         if (choice.config.tile == shape) rate(choice);
       }
@@ -176,9 +185,9 @@ void IntervalChoices::Refine(const base::Stop& stop) {
   };
   const tiling::ShapeSearch::Bounding bounding =
       [&](const graph::tiling::TileShape& shape) -> std::optional<double> {
-    const auto waiting = expanded_->waiting.find(shape);
-    return waiting == expanded_->waiting.end() ? std::nullopt
-                                               : std::optional(waiting->second.least_score);
+    if (const auto waiting = expanded_->waiting.find(shape); waiting != expanded_->waiting.end())
+      return waiting->second.least_score;
+    return rates.contains(shape) ? std::nullopt : LeastPending(shape);
   };
   size_t rated = 0;
   while (!stop.Requested()) {
@@ -203,7 +212,7 @@ bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>
                                      Range policies, double below, const base::Stop& stop) {
   if (below == std::numeric_limits<double>::infinity() && policies == EveryPolicy() &&
       MakeWait(tile_shapes))
-    return true;
+    return !expanded_->formulated || FormulateNext(stop);
   const std::vector<graph::tiling::TileShape> priced =
       PutAsideUnpriced(tile_shapes, policies, below);
   LookForLost(tile_shapes, policies, stop);
@@ -211,6 +220,10 @@ bool IntervalChoices::AddTileConfigs(const std::vector<graph::tiling::TileShape>
   std::map<TileConfig, TilePrice> found = FindPrices(priced, policies, stop, held);
   PutAside(policies, below, found);
   HoldBack(held, found);
+  if (expanded_->in_turn) {
+    AddPending(found);
+    return FormulateNext(stop);
+  }
   if (expanded_->formulated) {
     expanded_->costs.clear();
     for (const auto& [config, price] : found) expanded_->costs.emplace(config, price.cost);
@@ -336,7 +349,8 @@ int64_t IntervalChoices::Effort() const {
                                         return policy.halo != hw_profiles::HaloStorage::kRecompute;
                                       });
   const int64_t tried = shapes * (keeps_rows ? 2 : 1) + expanded_->effort_further;
-  return tried * (interval_.last - interval_.first + 1) * (expanded_->formulated ? 2 : 1);
+  const bool twice = expanded_->formulated && !expanded_->in_turn;
+  return tried * (interval_.last - interval_.first + 1) * (twice ? 2 : 1);
 }
 
 bool IntervalChoices::AnyGivenUp() const {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -114,13 +115,16 @@ class IntervalChoices {
   void ExpandAsBefore();
 
   // Determines which choices bounds exclude, and adds further ones that a ShapeSearch then selects.
-  // If there were no choices, adds those that do not fit. Indices of choices change. If
-  // encoder::BuildCandidates refuses, there are no choices, and Refusal() is set. Must be expanded
-  // before.
+  // If there were no choices, adds those that do not fit. Indices of choices change. Where scores
+  // add up, choices that cost more than one that may fit are left out; Decide adds them when they
+  // are needed. If encoder::BuildCandidates refuses, there are no choices, and Refusal() is set.
+  // Must be expanded before.
   void Formulate(const base::Stop& stop);
 
-  // For reports: adds choices of tiles that are larger than that of this choice and do not fit, the
-  // `most` smallest ones and all others of the same size. Must be formulated before.
+  // For reports: adds choices of tiles that are larger than that of this choice: those that do not
+  // fit, the `most` smallest ones and all others of the same size; and all that may fit. Of other
+  // choices that may fit, the `most` with the least scores are there afterwards. Must be formulated
+  // before.
   void FormulateRefused(size_t choice, size_t most);
   bool IsFormulated() const { return expanded_ != nullptr && expanded_->formulated; }
   const base::Diagnostic* Refusal() const;  // nullptr if there is none
@@ -159,9 +163,10 @@ class IntervalChoices {
   // Adds choices for all shapes, if at most `most` are missing. Must be expanded before.
   void TryAll(size_t most);
 
-  // Adds the choices that are held back, and holds none back from then on. For use if other choices
-  // of this interval fit alone, but not with the other subgraphs. Must be formulated before.
-  void ReleaseHeld();
+  // Adds choices that may be used in place of this one, which fits alone, but not with the other
+  // subgraphs: those held back, now and from then on, and the next ones that were left out. Must be
+  // formulated before.
+  void LookBeyond(size_t choice);
 
   // Returns a lower bound of the cost of the skipped shapes and policies, and of the choices put
   // aside, on the axes that are cut so far; nullopt if there are none. Must be expanded before.
@@ -192,8 +197,9 @@ class IntervalChoices {
   bool AnyGivenUp() const;
   int64_t Solves() const { return expanded_ == nullptr ? 0 : expanded_->solves; }
 
-  // Returns the work so far, without solves: tile shapes times operators, once for Expand and once
-  // for Formulate. Each shape counts twice if some policy keeps rows.
+  // Returns the work so far, without solves: tile shapes times operators, once for Expand and,
+  // unless choices are formulated one after another, once for Formulate. Each shape counts twice if
+  // some policy keeps rows.
   int64_t Effort() const;
 
   // Returns an error of the program that was detected, or nullptr.
@@ -233,14 +239,20 @@ class IntervalChoices {
     bool lists_policies = true;                     // whether there are no other policies
     std::vector<graph::tiling::TileShape> tried;    // the shapes so far
     std::unique_ptr<TileConfigCost> configs;        // while shapes are added
-    std::map<TileConfig, cost::Cost> costs;  // of tiles that may fit, until they are formulated
+    std::map<TileConfig, cost::Cost> costs;  // of tiles that may fit, while they are formulated
     bool formulated = false;
+    // Whether choices are formulated in the order of their scores: see choices_in_turn.cc. If so,
+    // the costs of those that are left out so far.
+    bool in_turn = false;
+    std::map<TileConfig, cost::Cost> pending;
+    size_t together = 1;      // the number of choices that are formulated at least
+    std::set<size_t> beyond;  // the choices of LookBeyond
     std::optional<base::Diagnostic> refusal;
     std::optional<tiling::IntervalTiles> tiles;
     std::vector<Choice> choices;
     std::map<Aside, Least> aside;  // the least score of the choices that were put aside
     // Shapes among `tried` without prices, because bounds exclude them from the front: see
-    // waiting_choices.cc. Empty once formulated.
+    // waiting_choices.cc. Empty once formulated, unless `in_turn`.
     std::map<graph::tiling::TileShape, Waiting> waiting;
     size_t additions = 0;                       // of shapes, so far
     std::unique_ptr<cost::AxisSums> sums;       // once requested
@@ -289,6 +301,19 @@ class IntervalChoices {
                                              Range policies, const base::Stop& stop,
                                              std::set<TileConfig>& held);
   void AddChoices(const std::map<TileConfig, TilePrice>& found, size_t addition);
+
+  // choices_in_turn.cc
+  bool OnlyLeastMatters() const;
+  bool FormulateNext(const base::Stop& stop);
+  bool FormulateUpTo(double score, const base::Stop& stop);
+  bool FormulatePending(const std::function<bool(const TileConfig&, const cost::Cost&)>& is_next,
+                        const base::Stop& stop);
+  double LeastPending() const;
+  double PendingScore(size_t count) const;
+  std::optional<double> LeastPending(const graph::tiling::TileShape& shape) const;
+  void AddPending(const std::map<TileConfig, TilePrice>& found);
+  void FormulateForReport(int64_t elements, const TileConfig& chosen, size_t most);
+  void DropPending();
 
   // waiting_choices.cc
   bool MayWait() const;

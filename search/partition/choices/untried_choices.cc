@@ -155,7 +155,7 @@ size_t IntervalChoices::Extend(size_t most) {
 
 size_t IntervalChoices::ExtendBelow(double score, size_t most) {
   if (expanded_ == nullptr || expanded_->refusal || context_->stop.Requested()) return 0;
-  PriceAll(context_->stop);
+  if (!expanded_->formulated) PriceAll(context_->stop);
   PriceAside(score);
   std::map<Range, std::vector<graph::tiling::TileShape>> aside;
   size_t added = 0;
@@ -182,7 +182,7 @@ size_t IntervalChoices::ExtendBelow(double score, size_t most) {
 
 size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
   if (expanded_ == nullptr || expanded_->refusal) return 0;
-  PriceAll(context_->stop);
+  if (!expanded_->formulated) PriceAll(context_->stop);
   size_t added = 0;
   for (size_t more = 1; more > 0 && added < most; added += more) more = TakePolicies(score, most);
   if (added < most) return added + ExtendBelow(score, most - added);
@@ -197,6 +197,7 @@ size_t IntervalChoices::ExtendForExchange(double score, size_t most) {
 size_t IntervalChoices::TakePolicies(double score, size_t most) {
   std::vector<encoder::program::Policy>& further = expanded_->further;
   if (further.empty()) return 0;
+  PriceAll(context_->stop);  // under the policies so far
   const size_t shapes = std::max<size_t>(1, expanded_->tried.size());
   const size_t count =
       std::min(further.size(), std::max<size_t>(1, most * kPoliciesForOne / shapes));
@@ -275,6 +276,7 @@ std::set<TileConfig> IntervalChoices::TakeReleased() {
     if (choice.verdict == ChoiceStatus::kOpen || choice.verdict == ChoiceStatus::kFits)
       possible.push_back(&choice.config);
   }
+  for (const auto& [config, cost] : expanded_->pending) possible.push_back(&config);
   const std::array state = {expanded_->choices.size(), possible.size(), expanded_->held.size()};
   if (state == expanded_->released_at) return {};
   std::sort(possible.begin(), possible.end(), before);
@@ -306,17 +308,24 @@ bool IntervalChoices::Release(const base::Stop& stop) {
   });
   const std::vector<graph::tiling::TileShape> tiles(shapes.begin(), shapes.end());
   TileConfigCost configs(*context_, interval_, policies, Made(), /*holds_back=*/false, stop);
-  expanded_->costs.clear();
-  for (const auto& [config, price] : configs.Find(tiles)) {
-    if (released.contains(config)) expanded_->costs.emplace(config, price.cost);
-  }
+  std::map<TileConfig, TilePrice> found = configs.Find(tiles);
+  std::erase_if(found, [&released](const auto& each) { return !released.contains(each.first); });
   expanded_->lost_shapes = expanded_->lost_shapes || configs.LeavesOut();
+  if (expanded_->in_turn) {
+    AddPending(found);
+    return true;
+  }
+  expanded_->costs.clear();
+  for (const auto& [config, price] : found) expanded_->costs.emplace(config, price.cost);
   return expanded_->costs.empty() || AddPriced(tiles, stop);
 }
 
-void IntervalChoices::ReleaseHeld() {
+void IntervalChoices::LookBeyond(size_t choice) {
   expanded_->holds_back = false;
+  expanded_->beyond.insert(choice);
   Release(context_->stop);
+  if (expanded_->in_turn) FormulateNext(context_->stop);
+  DropConfigs();
 }
 
 }  // namespace tessera::search::partition::choices

@@ -26,8 +26,8 @@
 //
 // A search around the best shapes finds the best one of each subset of the axes in the same way.
 // The results, and the choices that no other one dominates, are the same as with all prices. The
-// rest is priced when the interval is formulated, because every choice that may fit then becomes a
-// candidate. The choices are then in the same order as without waiting.
+// rest is priced when it is formulated (choices_in_turn.cc). The choices are then in the same order
+// as without waiting.
 //
 // A shape whose bound is at least the score below which choices are added is put aside unpriced. It
 // is priced when the least score of all shapes put aside is needed and the shape may have it.
@@ -48,8 +48,7 @@ cost::Tie FloorOf(const SearchContext& context, bool has_every_axis, const cost:
 }  // namespace
 
 bool IntervalChoices::MayWait() const {
-  return !expanded_->formulated && context_->scale.AddsUp() && context_->previous == nullptr &&
-         config_ == nullptr && pins_.empty() &&
+  return (!expanded_->formulated || expanded_->in_turn) && OnlyLeastMatters() &&
          FloorOf(*context_, has_every_axis_, bound_).latency > 0;
 }
 
@@ -99,7 +98,11 @@ void IntervalChoices::PriceWaiting(const TileShape& shape, const base::Stop& sto
   std::set<TileConfig> held;
   std::map<TileConfig, TilePrice> found = FindPrices({&shape, 1}, EveryPolicy(), stop, held);
   HoldBack(held, found);
-  AddChoices(found, addition);
+  if (expanded_->in_turn) {
+    AddPending(found);
+  } else {
+    AddChoices(found, addition);
+  }
 }
 
 // Prices the waiting shapes that may be as good as the best. Then sorts the choices.
@@ -124,11 +127,11 @@ void IntervalChoices::PriceFront(const base::Stop& stop) {
 }
 
 void IntervalChoices::PriceAll(const base::Stop& stop) {
-  if (expanded_->formulated || expanded_->waiting.empty()) return;
+  if (expanded_->waiting.empty()) return;
   while (!expanded_->waiting.empty() && !stop.Requested())
     PriceWaiting(TileShape(expanded_->waiting.begin()->first), stop);
   if (stop.Requested()) DropWaiting();
-  Sort();
+  if (!expanded_->formulated) Sort();
 }
 
 // Drops the waiting shapes after a stop.

@@ -108,14 +108,19 @@ bool ArcTable::AddPlaces(Of list, std::span<const Ends> intervals) {
   return !work.IsCutOff();
 }
 
-void ArcTable::Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs) {
-  if (!has_places_ || (arcs == nullptr && interval.arcs[static_cast<size_t>(kind)] == nullptr))
-    return;
+void ArcTable::Show(OfInterval& interval, Kind kind, const ParallelArcs* arcs) {
   for (const Of list : {Of::kExpanded, Of::kAll, Of::kWithUntried}) {
     const size_t place = interval.places[static_cast<size_t>(list)][static_cast<size_t>(kind)];
-    if (Lists(list, kind)) lists_[static_cast<size_t>(list)].Fill(place, arcs.get());
+    if (Lists(list, kind)) lists_[static_cast<size_t>(list)].Fill(place, arcs);
   }
-  interval.arcs[static_cast<size_t>(kind)] = std::move(arcs);
+}
+
+void ArcTable::Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs) {
+  std::unique_ptr<ParallelArcs>& stored = interval.arcs[static_cast<size_t>(kind)];
+  if (!has_places_ || (arcs == nullptr && stored == nullptr)) return;
+  Show(interval, kind, arcs.get());
+  stored = std::move(arcs);
+  if (kind == Kind::kBounded) interval.shows_bounded = stored != nullptr;
 }
 
 void ArcTable::Refresh(size_t interval, const SearchScope& scope) {
@@ -124,6 +129,7 @@ void ArcTable::Refresh(size_t interval, const SearchScope& scope) {
   std::unique_ptr<ParallelArcs> choices;
   std::unique_ptr<ParallelArcs> bounded;
   std::unique_ptr<ParallelArcs> untried;
+  if (RefreshBounded(intervals_[interval], of, scope)) return;
   if (scope.Has(of)) {
     if (!is_expanded || (scope.later_axes == LaterAxes::kEvery && !of.choices.HasEveryAxis()))
       bounded = std::make_unique<ParallelArcs>(ArcOf(of, kBounded, of.choices.Bound()));
@@ -136,6 +142,23 @@ void ArcTable::Refresh(size_t interval, const SearchScope& scope) {
   Fill(intervals_[interval], Kind::kChoices, std::move(choices));
   Fill(intervals_[interval], Kind::kBounded, std::move(bounded));
   Fill(intervals_[interval], Kind::kUntried, std::move(untried));
+}
+
+// Most intervals are never expanded, and their bounds rarely change: only whether they are in scope
+// does. Returns false if the arc of the bound must be made.
+bool ArcTable::RefreshBounded(OfInterval& interval, const LatticeInterval& of,
+                              const SearchScope& scope) {
+  if (of.choices.IsExpanded() || Stored(interval, Kind::kChoices) != nullptr ||
+      Stored(interval, Kind::kUntried) != nullptr)
+    return false;
+  const std::unique_ptr<ParallelArcs>& bounded = Stored(interval, Kind::kBounded);
+  const bool shows = scope.Has(of);
+  if (bounded == nullptr) return !shows;
+  if (!(bounded->All().front().cost == of.choices.Bound())) return false;
+  if (shows != interval.shows_bounded)
+    Show(interval, Kind::kBounded, shows ? bounded.get() : nullptr);
+  interval.shows_bounded = shows;
+  return true;
 }
 
 void ArcTable::RefreshAll(const SearchScope& scope) {

@@ -128,9 +128,11 @@ class ArcTable {
   enum class Kind : uint8_t { kChoices, kBounded, kUntried };
   static constexpr size_t kKinds = 3;
 
-  // The arcs of an interval as of the last Refresh, by kind; nullptr if there are none.
+  // The arcs of an interval as of the last Refresh, by kind; nullptr if there are none. The arc of
+  // a bound stays here while the interval is out of scope and the lists do not show it.
   struct OfInterval {
     std::array<std::unique_ptr<ParallelArcs>, kKinds> arcs;
+    bool shows_bounded = false;
     std::array<std::array<uint32_t, kKinds>, kLists> places = {};  // by list, then kind
   };
 
@@ -148,7 +150,12 @@ class ArcTable {
   std::vector<Ends> IntervalsByBegin() const;
   bool AddPlaces(Of list, std::span<const Ends> intervals);
   void Add(Forbidden forbidden);
+  static const std::unique_ptr<ParallelArcs>& Stored(const OfInterval& interval, Kind kind) {
+    return interval.arcs[static_cast<size_t>(kind)];
+  }
+  void Show(OfInterval& interval, Kind kind, const ParallelArcs* arcs);
   void Fill(OfInterval& interval, Kind kind, std::unique_ptr<ParallelArcs> arcs);
+  bool RefreshBounded(OfInterval& interval, const LatticeInterval& of, const SearchScope& scope);
 
   const IntervalLattice* lattice_;
   bool has_places_ = true;                   // false: a stop came first

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "tessera/base/process.h"
 #include "tessera/search/cost/lower_bounds.h"
@@ -88,9 +90,13 @@ void PathSearch::FindBounds() {
       const choices::SearchContext& context = lattice_.ContextOf(crossings.front());
       const cost::SubgraphBounds bounds(context.graph, CutBy(context), context.simulator.Usages(),
                                         crossings.front().choices.Interval());
+      // Most crossings differ only in tensors that pass over the interval.
+      std::map<std::vector<int>, plan::Metrics> known;
       for (LatticeInterval& each : crossings) {
         if (each.is_bounded) continue;
-        each.choices.SetBound(bounds.Find(each.choices.Kept(), cost::Detail::kTotals));
+        const auto [found, is_new] = known.try_emplace(bounds.Touched(each.choices.Kept()));
+        if (is_new) found->second = bounds.Find(found->first, cost::Detail::kTotals);
+        each.choices.SetBound(found->second);
         each.is_bounded = true;
       }
     });
@@ -108,7 +114,7 @@ void PathSearch::ForgetBounds() {
 
 void PathSearch::Forbid(const Selection& selection) {
   for (const Selected& subgraph : selection.subgraphs)
-    ChoicesAt(subgraph.interval->index).ReleaseHeld();
+    ChoicesAt(subgraph.interval->index).LookBeyond(subgraph.index);
   arcs_.Forbid(selection, effort_.Scope());
 }
 

@@ -50,6 +50,18 @@ TEST(Bound, ExclusiveBuffersDoNotAddUp) {
   EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 6);
 }
 
+TEST(Bound, OfEachGroupThatMayOverlapTheLargestCounts) {
+  auto problem =
+      MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 0, 2, 3), MakeBuffer("c", 0, 2, 5),
+                   MakeBuffer("d", 1, 2, 6), MakeBuffer("e", 0, 2, 2), MakeBuffer("f", 0, 2, 1)},
+                  64);
+  problem.relations = {{RelationKind::kColocate, 0, 1, 0},
+                       {RelationKind::kExclusive, 2, 3, 0},
+                       {RelationKind::kColocate, 3, 4, 0}};
+  EXPECT_EQ(allocate::FindBound(problem, 0).bytes, 4 + 6 + 1);
+  EXPECT_THAT(allocate::FindBound(problem, 0).buffers, ElementsAre(0, 3, 5));
+}
+
 TEST(Bound, SeparateBuffersAddUpAlthoughTheyNeverLiveTogether) {
   problem::Problem problem = MakeProblem({MakeBuffer("a", 0, 2, 4), MakeBuffer("b", 1, 3, 4),
                                           MakeBuffer("c", 4, 6, 4), MakeBuffer("d", 5, 7, 3)},
