@@ -87,22 +87,25 @@ void Propagation::MarkMade(const Graph& graph) {
 
 void Propagation::MarkLeaving(const Graph& graph, Interval interval) {
   leaves_.assign(tensors_.size(), 0);
+  last_slot_ = SlotOf(graph.operators[static_cast<size_t>(interval.last)].outputs.front());
+  leaves_[last_slot_] = 1;
   std::vector<char> read(tensors_.size(), 0);
-  for (int i = interval.first; i < static_cast<int>(graph.operators.size()); ++i) {
+  auto open = std::count(made_inside_.begin(), made_inside_.end(), 1) - 1;
+  for (int i = interval.first; i < static_cast<int>(graph.operators.size()) && open > 0; ++i) {
     for (const int tensor : graph.operators[static_cast<size_t>(i)].inputs) {
       const size_t slot = SlotOf(tensor);
       if (slot == tensors_.size() || tensors_[slot] != tensor) continue;
       read[slot] = 1;
-      if (i > interval.last) leaves_[slot] = made_inside_[slot];
+      if (i <= interval.last || made_inside_[slot] == 0 || leaves_[slot] != 0) continue;
+      leaves_[slot] = 1;
+      --open;
     }
   }
   for (size_t slot = 0; slot < tensors_.size(); ++slot) {
     const bool kept =
         graph.tensors[static_cast<size_t>(tensors_[slot])].network_output || !read[slot];
-    if (kept) leaves_[slot] = made_inside_[slot];
+    if (kept && made_inside_[slot] != 0) leaves_[slot] = 1;
   }
-  last_slot_ = SlotOf(graph.operators[static_cast<size_t>(interval.last)].outputs.front());
-  leaves_[last_slot_] = 1;
 }
 
 // A barrier makes all its outputs whole if any is requested: its outputs request each other, and

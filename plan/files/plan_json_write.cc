@@ -41,7 +41,14 @@ class PlanWriter {
   explicit PlanWriter(const Plan& plan)
       : plan_(plan),
         memory_(plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]),
-        first_scheduled_(problem::Horizon(plan.problem).lower) {}
+        first_scheduled_(problem::Horizon(plan.problem).lower),
+        steps_(plan.subgraphs.size()),
+        buffers_(plan.subgraphs.size() + 1) {
+    for (size_t i = 0; i < plan.steps.size(); ++i)
+      steps_[static_cast<size_t>(plan.steps[i].subgraph)].push_back(i);
+    for (size_t i = 0; i < plan.buffers.size(); ++i)
+      buffers_[static_cast<size_t>(plan.buffers[i].subgraph + 1)].push_back(i);
+  }
 
   Json Run(std::optional<double> time_ms) const {
     Json json = Json::object();
@@ -150,13 +157,10 @@ class PlanWriter {
     json["metrics"] = MetricsToJson(subgraph.metrics);
     if (!subgraph.rejected_alternatives.empty())
       json["rejected_alternatives"] = RejectedAlternativesToJson(subgraph, plan_.network);
-    const auto mine = [index](const StepUse& step) { return step.subgraph == index; };
-    json["first_step"] =
-        std::find_if(plan_.steps.begin(), plan_.steps.end(), mine) - plan_.steps.begin();
+    const std::vector<size_t>& steps = steps_[static_cast<size_t>(index)];
+    json["first_step"] = steps.empty() ? plan_.steps.size() : steps.front();
     json["steps"] = Json::array();
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      if (mine(plan_.steps[i])) json["steps"].push_back(StepToJson(i));
-    }
+    for (const size_t step : steps) json["steps"].push_back(StepToJson(step));
     json["buffers"] = BuffersToJson(index);
     return json;
   }
@@ -183,9 +187,8 @@ class PlanWriter {
   // Buffers of one subgraph; -1: whole buffers.
   Json BuffersToJson(int subgraph) const {
     Json json = Json::array();
-    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
-      if (plan_.buffers[i].subgraph == subgraph) json.push_back(BufferToJson(i));
-    }
+    for (const size_t buffer : buffers_[static_cast<size_t>(subgraph + 1)])
+      json.push_back(BufferToJson(buffer));
     return json;
   }
 
@@ -254,7 +257,9 @@ class PlanWriter {
 
   const Plan& plan_;
   const hw_profiles::Memory& memory_;
-  const problem::Step first_scheduled_;  // the step of the first entry of a mode schedule
+  const problem::Step first_scheduled_;       // the step of the first entry of a mode schedule
+  std::vector<std::vector<size_t>> steps_;    // by subgraph
+  std::vector<std::vector<size_t>> buffers_;  // whole ones first, then by subgraph
 };
 
 }  // namespace

@@ -148,3 +148,39 @@ print(os.waitpid(child, 0)[1])
 """.format(root=ROOT)
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.stdout.strip() == "0", ended.stderr
+
+
+# Plans one network again before each look, because how much malloc keeps depends on the last call.
+MANY_CALLS = f"""
+import tessera as ts
+PROFILE = ts.Profile(r"{ROOT}/hw_profiles/edge_npu_1mib.yaml")
+
+def plan(number):
+    extent = 8 + number // 10 % 10
+    operators = [
+        {{"id": "a", "kind": "conv", "inputs": ["x"], "out_channels": 8 + 8 * (number % 10),
+          "kernel": 3}},
+        {{"id": "b", "kind": "conv", "inputs": ["a"], "out_channels": 16 + number // 100,
+          "kernel": 1}},
+    ]
+    inputs = [{{"id": "x", "shape": [1, 3, extent, extent]}}]
+    ts.plan(ts.Network.parse({{"schema": 1, "name": "n", "inputs": inputs,
+                               "operators": operators, "outputs": ["b"]}}), PROFILE)
+
+def resident():
+    plan(0)
+    return int(open("/proc/self/statm").read().split()[1])
+
+for number in range(1000):
+    if number == 200:
+        print(resident())
+    plan(number)
+print(resident())
+"""
+
+
+def test_many_calls_do_not_grow_the_process():
+    output = subprocess.run([sys.executable, "-c", MANY_CALLS], capture_output=True, text=True,
+                            check=True).stdout
+    before, after = map(int, output.split())
+    assert after < 1.01 * before

@@ -74,12 +74,12 @@ std::string FindArgument(const paths::OrderedNetwork& network,
 // deadline, or if a plan is known already.
 std::optional<base::Stop::Clock::time_point> TimeForHaste(const choices::SearchContext& context,
                                                           Known known) {
-  constexpr std::chrono::milliseconds kForOne{2};
+  constexpr std::chrono::milliseconds kForOne{1};
+  constexpr double kLeastShare = 0.1;  // of the time
   const auto deadline = context.stop.Deadline();
   if (!deadline || known == Known::kPlan) return std::nullopt;
   const auto operators = static_cast<int64_t>(context.graph.operators.size());
-  const auto half = context.stop.Before(0.5);
-  return std::max(*half, *deadline - operators * kForOne);
+  return std::max(*context.stop.Before(kLeastShare), *deadline - operators * kForOne);
 }
 
 }  // namespace
