@@ -143,7 +143,7 @@ void JsonValue::RefuseType(std::string_view expected) const {
 JsonObject::~JsonObject() { RefuseUnknownKeys(); }  // NOLINT(bugprone-exception-escape)
 
 void JsonObject::RefuseUnknownKeys() const {
-  if (!value_ || value_.reader_->Failed()) return;
+  if (!value_ || value_.reader_->Failed() || has_asked_for_all_) return;
   for (auto it = value_.node_->begin(); it != value_.node_->end(); ++it) {
     const std::string& key = it.key();
     if (IsUserKey(key) || std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
@@ -242,6 +242,7 @@ void JsonObject::Format(std::string_view name, int64_t version) {
 std::vector<std::pair<std::string, JsonValue>> JsonObject::Members() {
   std::vector<std::pair<std::string, JsonValue>> members;
   if (!value_ || value_.reader_->Failed()) return members;
+  has_asked_for_all_ = true;
   for (auto it = value_.node_->begin(); it != value_.node_->end(); ++it) {
     asked_.push_back(it.key());
     members.emplace_back(it.key(), JsonValue(value_.reader_, &*it));

@@ -143,6 +143,7 @@ class JsonObject {
 
   JsonValue value_;
   std::vector<std::string> asked_;
+  bool has_asked_for_all_ = false;
 };
 
 // A document and its first fault.

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .pools import Place, Request, place
+from .pools import Place, Request, place, whole
 
 _CONSTANTS = 0  # the memory id that ExecuTorch keeps for constants
 _DEFAULT = 1
@@ -72,12 +72,10 @@ class MemoryPlanner:
                 Without it, there is the memory 1, without an end.
             budget: of work for each memory.
         """
-        self.capacities = dict(capacities or {_DEFAULT: None})
-        if _CONSTANTS in self.capacities:
-            raise ValueError("memory id 0 holds constants")
-        for mem_id, capacity in self.capacities.items():
-            if capacity is not None and capacity < 0:
-                raise ValueError(f"memory id {mem_id} has a capacity of {capacity} bytes")
+        self.capacities = {
+            _memory(mem_id): None if size is None else whole(size, f"capacity of memory {mem_id}")
+            for mem_id, size in dict(capacities or {_DEFAULT: None}).items()
+        }
         self.budget = budget
         self.__name__ = "tessera"  # by which the pass reports the algorithm
 
@@ -93,7 +91,8 @@ class MemoryPlanner:
 
         Args:
             alignment: of addresses and sizes, in bytes.
-            specs: a set of TensorSpec; their order does not matter.
+            specs: a set of TensorSpec. Their order decides only which of two specs that are equal
+                in size, lifetime, memory and offset has which place.
             graph_module: its `input_mem_buffer_sizes`, if it has them, are bytes at the begin of
                 each memory that the caller of this graph uses.
             graph_signature: not used.
@@ -103,12 +102,11 @@ class MemoryPlanner:
         Raises tessera.Infeasible if specs that must stay in a memory do not fit there,
         tessera.Unknown if no place was found for others, and ValueError for wrong arguments.
         """
-        if alignment < 1:
-            raise ValueError(f"an alignment of {alignment} bytes")
+        if whole(alignment, "alignment") < 1:
+            raise ValueError("alignment: expected 1 byte or more, found 0")
         specs = list(specs)
         for spec in specs:
-            if spec.lifetime is None or None in spec.lifetime:
-                raise ValueError(f"{spec} has no lifetime")
+            _check(spec)
         ordered = sorted(specs, key=_order)
         for spec in ordered:
             spec.realign(alignment)
@@ -121,7 +119,7 @@ class MemoryPlanner:
         }
         used = [spec for spec in ordered if spec.allocated_memory > 0]
         requests = [self._request(spec, alignment, begins) for spec in used]
-        places = place(requests, capacities, budget=self.budget)
+        places = place(requests, capacities, budget=self.budget, kind="memory id")
         return _result(ordered, used, places, begins, extra_padding, next(iter(self.capacities)))
 
     def _request(self, spec: TensorSpec, alignment: int, begins: Mapping[int, int]) -> Request[int]:
@@ -139,7 +137,24 @@ class MemoryPlanner:
             pools=list(self.capacities) if spec.mem_id is None else [spec.mem_id],
             alignment=1 if offset is not None else alignment,
             offset=offset,
+            name=f"spec of {spec.allocated_memory} bytes in nodes {first} to {last}",
         )
+
+
+def _memory(mem_id: Any) -> int:
+    if whole(mem_id, "memory id") == _CONSTANTS:
+        raise ValueError("memory id: expected 1 or more, because 0 holds constants, found 0")
+    return int(mem_id)
+
+
+def _check(spec: Any) -> None:
+    if spec.lifetime is None or None in spec.lifetime:
+        raise ValueError(f"{spec} has no lifetime")
+    whole(spec.allocated_memory, f"allocated_memory of {spec}")
+    if spec.mem_id is not None:
+        _memory(spec.mem_id)
+    if spec.mem_offset is not None:
+        whole(spec.mem_offset, f"mem_offset of {spec}")
 
 
 def _order(spec: TensorSpec) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from .pools import Range, Request, place
+from .pools import Range, Request, place, whole
 
 Allocation = TypeVar("Allocation")
 
@@ -70,7 +70,7 @@ def plan_buffers(
     name and different sizes.
     """
     every = list(buffers)
-    ordered = [buffer for buffer in every if buffer.size_bytes > 0 or not buffer.pool_candidates]
+    ordered = [buffer for buffer in every if buffer.size_bytes != 0 or not buffer.pool_candidates]
     pools: dict[str, Any] = {}
     for buffer in every:
         for pool in buffer.pool_candidates:
@@ -78,11 +78,11 @@ def plan_buffers(
                 raise ValueError(f"two pools of different sizes have the name {pool.pool_name!r}")
     requests = [
         Request(
-            size=int(buffer.size_bytes),
+            size=whole(buffer.size_bytes, f"size_bytes of {buffer.name_hint!r}"),
             lifespans=lifespans,
             pools=[str(pool.pool_name) for pool in buffer.pool_candidates],
-            alignment=int(buffer.alignment or 1),
-            name=str(getattr(buffer, "name_hint", "")),
+            alignment=whole(buffer.alignment or 1, f"alignment of {buffer.name_hint!r}"),
+            name=str(buffer.name_hint),
         )
         for buffer, lifespans in zip(ordered, _lifespans(_conflicts(ordered)))
     ]

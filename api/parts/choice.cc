@@ -94,10 +94,13 @@ std::string ChoiceAsJson(const Problem& problem, const ChoiceDocument& document)
   if (document.seed) json["seed"] = *document.seed;
   if (document.time_ms) json["time_ms"] = *document.time_ms;
   if (HasPlacement(choice)) {
-    json["offsets"] = ordered_json::object();
+    ordered_json::object_t offsets;
     for (size_t i = 0; i < choice.chosen.size(); ++i) {
-      if (choice.chosen[i]) json["offsets"][problem.buffers[i].id] = choice.offsets[i];
+      if (choice.chosen[i])
+        offsets.ordered_json::object_t::Container::emplace_back(problem.buffers[i].id,
+                                                                choice.offsets[i]);
     }
+    json["offsets"] = std::move(offsets);
     if (!document.fallbacks.empty()) json["fallbacks"] = FallbacksAsJson(problem, document);
     json["left_out"] = ordered_json::array();
     for (const std::string_view id : LeftOut(problem, choice)) json["left_out"].push_back(id);

@@ -179,6 +179,7 @@ class PlanArena : public mlir::PassWrapper<PlanArena, mlir::OperationPass<mlir::
   }
 
   void runOnOperation() final {
+    if (!HasOptionsOfUse()) return signalPassFailure();
     std::vector<Planned> planned = Collect(getOperation());
     if (planned.empty()) return;
     const std::optional<tessera::Allocation> allocation = Place(planned);
@@ -207,6 +208,19 @@ class PlanArena : public mlir::PassWrapper<PlanArena, mlir::OperationPass<mlir::
     if (!answer) return Refuse(answer.Error().text);
     if (!answer->allocation) return Refuse(answer->reason);
     return answer->allocation;
+  }
+
+  bool HasOptionsOfUse() {
+    if (alignment_ < 1 || !llvm::isPowerOf2_64(static_cast<std::uint64_t>(alignment_.getValue()))) {
+      Refuse("alignment: expected a power of two, found " + std::to_string(alignment_));
+    } else if (capacity_ < 0) {
+      Refuse("capacity: expected 0 or more bytes, found " + std::to_string(capacity_));
+    } else if (budget_ < 0) {
+      Refuse("budget: expected 0 or more, found " + std::to_string(budget_));
+    } else {
+      return true;
+    }
+    return false;
   }
 
   std::nullopt_t Refuse(llvm::StringRef reason) {

@@ -5,6 +5,7 @@
 #include <tessera/allocate.h>
 #include <tessera/certificate.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,15 +48,20 @@ HeldColumn Hold(const char* name, const py::object& given, std::optional<py::ssi
   return {std::move(array), column};
 }
 
+// The arrays live until the last reader is done, which is a thread without the lock after Ctrl-C.
 Problem FromColumns(const py::object& lower, const py::object& upper, const py::object& size,
                     const py::object& alignment, const py::object& offset, const py::object& hint,
                     std::optional<std::int64_t> capacity) {
   BufferColumns columns;
   std::optional<py::ssize_t> count;
-  std::vector<HeldColumn> held;
+  const std::shared_ptr<std::vector<HeldColumn>> held(new std::vector<HeldColumn>,
+                                                      [](std::vector<HeldColumn>* arrays) {
+                                                        const py::gil_scoped_acquire locked;
+                                                        delete arrays;
+                                                      });
   const auto take = [&](const char* name, const py::object& given, Column& column) {
     if (given.is_none()) return;
-    column = held.emplace_back(Hold(name, given, count)).column;
+    column = held->emplace_back(Hold(name, given, count)).column;
   };
   take("lower", lower, columns.lower);
   take("upper", upper, columns.upper);
@@ -64,7 +70,8 @@ Problem FromColumns(const py::object& lower, const py::object& upper, const py::
   take("offset", offset, columns.offset);
   take("hint", hint, columns.hint);
   columns.count = static_cast<std::size_t>(count.value_or(0));
-  return Unlocked([&] { return Problem::FromColumns(columns, capacity); });
+  const auto read = [held, columns, capacity] { return Problem::FromColumns(columns, capacity); };
+  return RunOnInput(columns.count * held->size() * sizeof(std::int64_t), read);
 }
 
 // Returns a view of the offsets. It keeps the immutable allocation alive.
@@ -88,17 +95,17 @@ void DefineProblem(py::module_& module) {
       .def_static("from_columns", &FromColumns)
       .def("in_memory_of",
            [](const Problem& problem, const Profile& profile) {
-             return ValueOf(problem.InMemoryOf(profile));
+             return RunWhole([=] { return problem.InMemoryOf(profile); });
            })
       .def("with_capacities",
            [](const Problem& problem,
               const std::vector<std::pair<std::string, std::int64_t>>& capacities) {
-             return ValueOf(problem.WithCapacities(capacities));
+             return RunWhole([=] { return problem.WithCapacities(capacities); });
            })
       .def_property_readonly("candidates", &Problem::Candidates)
       .def("at_candidate",
            [](const Problem& problem, const std::string& candidate) {
-             return ValueOf(problem.AtCandidate(candidate));
+             return RunWhole([=] { return problem.AtCandidate(candidate); });
            })
       .def_property_readonly("buffer_count", &Problem::BufferCount)
       .def("render", [](const Problem& problem, const std::string& format) {
@@ -113,31 +120,35 @@ void DefineAllocation(py::module_& module) {
   py::class_<Allocation>(module, "Allocation")
       .def_static("parse",
                   [](const Problem& problem, const std::string& json) {
-                    return Unlocked([&] { return Allocation::Parse(problem, json); });
+                    return RunWhole([=] { return Allocation::Parse(problem, json); });
                   })
       .def_property_readonly("offsets", &OffsetsOf)
       .def_property_readonly("peak", &Allocation::Peak)
       .def("render",
            [](const Allocation& allocation, const std::string& format) {
-             return Unlocked([&] { return allocation.Render(format); });
+             return RunWhole([=] { return allocation.Render(format); });
            })
       .def("save", [](const Allocation& allocation,
-                      const std::string& path) { Unlocked([&] { return allocation.Save(path); }); })
+                      const std::string& path) { RunWhole([=] { return allocation.Save(path); }); })
       .def("check", [](const Allocation& allocation, std::optional<std::int64_t> capacity) {
-        return Fields(Unlocked([&] { return Check(allocation, capacity); }));
+        return Fields(RunWhole([=] { return Check(allocation, capacity); }));
       });
 }
 
 void DefineCertificate(py::module_& module) {
   py::class_<Certificate>(module, "Certificate")
       .def_static("load",
-                  [](const std::string& folder) { return ValueOf(Certificate::Load(folder)); })
+                  [](const std::string& folder) {
+                    return RunWhole([=] { return Certificate::Load(folder); });
+                  })
       .def_static("from_files",
                   [](const std::vector<std::pair<std::string, std::string>>& files) {
                     return ValueOf(Certificate::FromFiles(files));
                   })
-      .def("save", [](const Certificate& certificate,
-                      const std::string& folder) { ValueOf(certificate.Save(folder)); })
+      .def("save",
+           [](const Certificate& certificate, const std::string& folder) {
+             RunWhole([=] { return certificate.Save(folder); });
+           })
       .def_property_readonly("files",
                              [](const Certificate& certificate) {
                                py::list files;

@@ -33,27 +33,44 @@ void Raise(const Error& error) {
   throw py::error_already_set();
 }
 
-EndingCalls& EndingCalls::Get() {
-  return py::module_::import("tessera._native").attr("_ending_calls").cast<EndingCalls&>();
+void Gate::Enter() {
+  ++inside_;
+  const std::thread::id closed_by = closed_by_;
+  if (closed_by == std::thread::id() || closed_by == std::this_thread::get_id()) return;
+  --inside_;
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-void EndingCalls::Add(std::future<void> call) {
-  const auto has_ended = [](const std::future<void>& other) {
-    return other.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+void Gate::Close() {
+  closed_by_ = std::this_thread::get_id();
+  while (inside_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+RunningCalls& RunningCalls::Get() {
+  return py::module_::import("tessera._native").attr("_running_calls").cast<RunningCalls&>();
+}
+
+void RunningCalls::Add(std::shared_future<void> thread, const Canceller& canceller) {
+  const auto has_ended = [](const Running& call) {
+    return call.thread.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   };
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), has_ended), calls_.end());
-  calls_.push_back(std::move(call));
+  calls_.push_back({std::move(thread), canceller});
 }
 
 // Futures of threads that do not exist cannot be destroyed.
-void EndingCalls::Forget() {
-  static_cast<void>(std::make_unique<std::vector<std::future<void>>>(std::move(calls_)).release());
+void RunningCalls::Forget() {
+  static_cast<void>(std::make_unique<std::vector<Running>>(std::move(calls_)).release());
   calls_.clear();
+  gate_->Forget();
 }
 
-void EndingCalls::WaitForAll() {
-  std::vector<std::future<void>> calls = std::move(calls_);
+void RunningCalls::End() {
+  std::vector<Running> calls = std::move(calls_);
+  for (const Running& call : calls) call.canceller.Cancel();
+  const std::shared_ptr<Gate> gate = gate_;
   const py::gil_scoped_release unlocked;
+  gate->Close();
   calls.clear();
 }
 

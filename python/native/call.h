@@ -7,7 +7,9 @@
 #include <tessera/result.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <future>
@@ -15,6 +17,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,36 +43,90 @@ Object WithState(Object object) {
   return object;
 }
 
-// Makes a call without the interpreter's lock.
-template <typename Call>
-auto Unlocked(const Call& call) {
-  auto result = [&] {
-    const py::gil_scoped_release unlocked;
-    return call();
-  }();
-  return ValueOf(std::move(result));
-}
-
-// Calls that were cancelled and whose threads have not ended yet. The module owns this object, and
-// waits for the threads before the process ends.
-class EndingCalls {
+// Where threads wait before they take the interpreter's lock. When the interpreter ends, it unwinds
+// every thread that asks for the lock, and destructors of C++ do not survive that. So the gate
+// closes before, and from then on only the thread that closed it passes.
+class Gate {
  public:
-  EndingCalls() = default;
-  EndingCalls(const EndingCalls&) = delete;
-  EndingCalls& operator=(const EndingCalls&) = delete;
+  // Before and after the lock is taken. Enter does not return if the gate is closed.
+  void Enter();
+  void Leave() { --inside_; }
+
+  // Returns when no other thread is taking the lock. Call it without the lock.
+  void Close();
+
+  // For a forked process, which has no other threads.
+  void Forget() { inside_ = 0; }
+
+ private:
+  std::atomic<std::thread::id> closed_by_;
+  std::atomic<int> inside_{0};
+};
+
+// Calls whose threads may not have ended yet. The module owns this object.
+class RunningCalls {
+ public:
+  RunningCalls() = default;
+  RunningCalls(const RunningCalls&) = delete;
+  RunningCalls& operator=(const RunningCalls&) = delete;
 
   // The object of the module.
-  static EndingCalls& Get();
+  static RunningCalls& Get();
 
-  void Add(std::future<void> call);
-  void WaitForAll();
+  void Add(std::shared_future<void> thread, const Canceller& canceller);
+  const std::shared_ptr<Gate>& TheGate() const { return gate_; }
+
+  // Before the interpreter ends: cancels the calls and waits for their threads.
+  void End();
 
   // For a forked process, in which these threads do not exist.
   void Forget();
 
  private:
-  std::vector<std::future<void>> calls_;  // under the interpreter's lock
+  struct Running {
+    std::shared_future<void> thread;
+    Canceller canceller;
+  };
+  std::vector<Running> calls_;  // under the interpreter's lock
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
+
+// Gives the interpreter's lock up, until it is destroyed.
+class Unlock {
+ public:
+  Unlock() : gate_(RunningCalls::Get().TheGate()), state_(PyEval_SaveThread()) {}
+  Unlock(const Unlock&) = delete;
+  Unlock& operator=(const Unlock&) = delete;
+  ~Unlock() { Take(); }
+
+  // Takes the lock for the time of this function.
+  template <typename Function>
+  void Locked(const Function& function) {
+    Take();
+    function();
+    state_ = PyEval_SaveThread();
+  }
+
+ private:
+  void Take() {
+    gate_->Enter();
+    PyEval_RestoreThread(state_);
+    gate_->Leave();
+  }
+
+  std::shared_ptr<Gate> gate_;
+  PyThreadState* state_;
+};
+
+// Makes a call without the interpreter's lock.
+template <typename Call>
+auto Unlocked(const Call& call) {
+  auto result = [&] {
+    const Unlock unlocked;
+    return call();
+  }();
+  return ValueOf(std::move(result));
+}
 
 // Passes progress to the callback of a caller. Keeps the first exception that the callback raises,
 // and cancels the call.
@@ -122,23 +179,20 @@ auto Run(Options options, Call call) {
   }
   const auto answer = std::make_shared<std::optional<Answer>>();
   std::optional<py::error_already_set> interruption;
-  std::future<void> end;
   {
-    const py::gil_scoped_release unlocked;
-    end = std::async(std::launch::async, [options = std::move(options), call = std::move(call),
-                                          answer] { answer->emplace(call(options)); });
+    const std::shared_future<void> end =
+        std::async(std::launch::async, [options = std::move(options), call = std::move(call),
+                                        answer] { answer->emplace(call(options)); });
+    RunningCalls::Get().Add(end, canceller);
+    Unlock unlocked;
     while (end.wait_for(kBetweenLooks) != std::future_status::ready && !interruption) {
-      const py::gil_scoped_acquire locked;
-      if (PyErr_CheckSignals() == 0) continue;
-      interruption.emplace();
-      canceller.Cancel();
+      unlocked.Locked([&interruption] {
+        if (PyErr_CheckSignals() != 0) interruption.emplace();
+      });
+      if (interruption) canceller.Cancel();
     }
   }
-  if (interruption) {
-    EndingCalls::Get().Add(std::move(end));
-    throw *interruption;
-  }
-  end.get();
+  if (interruption) throw *interruption;
   if (listener) listener->Rethrow();
   return ValueOf(std::move(**answer));
 }
@@ -147,6 +201,13 @@ auto Run(Options options, Call call) {
 template <typename Call>
 auto RunWhole(Call call) {
   return Run(CallOptions(), [call = std::move(call)](const CallOptions&) { return call(); });
+}
+
+// The same, but without a thread for an input that is read in less time than that costs.
+template <typename Call>
+auto RunOnInput(std::size_t bytes, Call call) {
+  constexpr std::size_t kFewBytes = 1 << 19;
+  return bytes < kFewBytes ? Unlocked(call) : RunWhole(std::move(call));
 }
 
 // Returns whether an answer, or one of several, was cut off.
@@ -169,7 +230,7 @@ auto RunShort(const Options& options, Call call, double short_s = 0.01) {
     Options limited = options;
     limited.timeout_s = std::min(options.timeout_s.value_or(short_s), short_s);
     auto answer = [&] {
-      const py::gil_scoped_release unlocked;
+      const Unlock unlocked;
       return call(std::as_const(limited));
     }();
     if (answer && !IsStopped(*answer)) return *std::move(answer);

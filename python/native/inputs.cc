@@ -35,8 +35,11 @@ void SetProgress(CallOptions& options,
                  const std::optional<std::function<void(const py::object&)>>& callback) {
   options.progress = {};
   if (!callback) return;
-  options.progress = [callback = *callback](const Progress& each) {
+  options.progress = [callback = *callback,
+                      gate = RunningCalls::Get().TheGate()](const Progress& each) {
+    gate->Enter();
     const py::gil_scoped_acquire locked;
+    gate->Leave();
     callback(py::module_::import("tessera.reports")
                  .attr("Progress")(each.line, each.phase, each.done, each.total, each.incumbent,
                                    each.bound));
@@ -128,7 +131,7 @@ void DefineInputs(py::module_& module) {
                   [](const std::string& path, const Extents& dims, const States& states,
                      const std::string& floats_as, const std::string& operators,
                      const std::optional<Profile>& profile) {
-                    return Unlocked([&] {
+                    return RunWhole([=] {
                       return Network::Load(path,
                                            OptionsOf(dims, states, floats_as, operators, profile));
                     });
@@ -137,7 +140,7 @@ void DefineInputs(py::module_& module) {
                   [](const std::string& bytes, const std::string& name, const Extents& dims,
                      const States& states, const std::string& floats_as,
                      const std::string& operators, const std::optional<Profile>& profile) {
-                    return Unlocked([&] {
+                    return RunOnInput(bytes.size(), [=] {
                       return Network::Parse(bytes, name,
                                             OptionsOf(dims, states, floats_as, operators, profile));
                     });
@@ -147,13 +150,16 @@ void DefineInputs(py::module_& module) {
       .def_property_readonly("notes", &Network::Notes)
       .def("with_costs",
            [](const Network& network, const std::string& csv, const std::string& name) {
-             return Unlocked([&] { return network.WithCosts(csv, name); });
+             return RunOnInput(csv.size(), [=] { return network.WithCosts(csv, name); });
            })
-      .def("json", [](const Network& network) { return Unlocked([&] { return network.Json(); }); })
+      .def("json", [](const Network& network) { return RunWhole([=] { return network.Json(); }); })
       .def("serialize",
-           [](const Network& network) { return py::bytes(ValueOf(network.Serialize())); })
-      .def_static("deserialize",
-                  [](const std::string& bytes) { return ValueOf(Network::Deserialize(bytes)); });
+           [](const Network& network) {
+             return py::bytes(RunWhole([=] { return network.Serialize(); }));
+           })
+      .def_static("deserialize", [](const std::string& bytes) {
+        return RunOnInput(bytes.size(), [=] { return Network::Deserialize(bytes); });
+      });
 }
 
 }  // namespace tessera::python

@@ -5,6 +5,7 @@
 #include <tessera/session.h>
 #include <tessera/space.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,9 +31,13 @@ py::dict PlanIn(const MaybeSession& session, const Network& network, const Profi
 
 py::dict AllocateIn(const MaybeSession& session, const Problem& problem,
                     const AllocateOptions& options) {
-  return Fields(RunShort(options, [=](const AllocateOptions& given) {
+  // No deadline cuts off what a call does with every buffer.
+  constexpr std::size_t kFewBuffers = 5000;
+  const auto call = [=](const AllocateOptions& given) {
     return session ? session->Allocate(problem, given) : Allocate(problem, given);
-  }));
+  };
+  return Fields(problem.BufferCount() <= kFewBuffers ? RunShort(options, call)
+                                                     : Run(options, call));
 }
 
 py::dict FindTilesIn(const MaybeSession& session, const Network& network, const Profile& profile,

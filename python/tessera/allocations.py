@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .inputs import Path, Profile
-from .options import bad_option, fill, integer, integer_or_none, json_of, native
+from .options import bad_option, fill, integer, integer_or_none, json_of, mapping, native, path_of
 from .reports import CertificateReport, CheckReport
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Problem:
     @classmethod
     def load(cls, path: Path) -> Problem:
         """Reads a problem in CSV or JSON. Raises BadInput."""
-        return cls(_native.Problem.load(os.fspath(path)))
+        return cls(_native.Problem.load(path_of(path)))
 
     @classmethod
     def parse(cls, document: str | Mapping[str, Any], name: str = "problem") -> Problem:
@@ -79,7 +78,8 @@ class Problem:
 
     def with_capacities(self, capacities: Mapping[str, int]) -> Problem:
         """The same buffers in memories of these capacities in bytes; the others keep theirs."""
-        pairs = [(name, integer(value, name)) for name, value in capacities.items()]
+        named = mapping(capacities, "capacities")
+        pairs = [(name, integer(value, name)) for name, value in named.items()]
         return Problem(self._native.with_capacities(pairs))
 
     @property
@@ -124,11 +124,13 @@ class Problem:
 
 
 def _refuse_beyond_int64(name: str, column: Any) -> None:
-    # The conversion to 64-bit integers with a sign would wrap.
+    # The conversion to 64-bit integers with a sign would wrap, and it knows no masks.
     import numpy
 
+    if isinstance(column, numpy.ma.MaskedArray) and bool(numpy.any(column.mask)):
+        raise bad_option(name, "an array without masked entries", column)
     array = numpy.asarray(column)
-    if array.dtype.kind == "u" and array.size > 0 and array.max() > 2**63 - 1:
+    if array.dtype.kind == "u" and array.size > 0 and int(array.max()) > 2**63 - 1:
         raise bad_option(name, "numbers below 2^63", int(array.max()))
 
 
@@ -173,7 +175,6 @@ class Allocation:
 
     def __init__(self, problem: Problem, answer: Mapping[str, Any]) -> None:
         """For this package; others call `tessera.allocate`."""
-        certificate = answer["certificate"]
         self.problem = problem
         self.outcome: str = answer["outcome"]
         self.lower_bound: int = answer["lower_bound"]
@@ -183,7 +184,7 @@ class Allocation:
         self.score_bound: float = answer["score_bound"]
         self.engine: str = answer["engine"]
         self.reason: str = answer["reason"]
-        self.certificate = None if certificate is None else Certificate(certificate)
+        self.certificate: Certificate | None = answer["certificate"]
         self.stopped: bool = answer["stopped"]
         self._native: _native.Allocation = answer["allocation"]
 
@@ -203,7 +204,7 @@ class Allocation:
 
     def save(self, path: Path) -> None:
         """Writes it in the format of the suffix; the file is replaced in one step."""
-        self._native.save(os.fspath(path))
+        self._native.save(path_of(path))
 
     def check(self, capacity: int | None = None) -> CheckReport:
         """Checks every requirement of the problem as its definition states it.
@@ -237,11 +238,11 @@ class Certificate:
     @classmethod
     def load(cls, folder: Path) -> Certificate:
         """Reads the certificate in a folder (docs/certificate-format.md)."""
-        return cls(_native.Certificate.load(os.fspath(folder)))
+        return cls(_native.Certificate.load(path_of(folder)))
 
     def save(self, folder: Path) -> None:
         """Writes its files into the folder, which is made if there is none."""
-        self._native.save(os.fspath(folder))
+        self._native.save(path_of(folder))
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -265,6 +266,4 @@ def _restore_allocation(
     problem: Problem, json: str, certificate: Certificate | None, state: dict[str, Any]
 ) -> Allocation:
     native = _native.Allocation.parse(problem._native, json)
-    allocation = Allocation(problem, {**state, "allocation": native, "certificate": None})
-    allocation.certificate = certificate
-    return allocation
+    return Allocation(problem, {**state, "allocation": native, "certificate": certificate})

@@ -49,7 +49,7 @@ class NoAnswer(Error):
     reason: str = ""  # in one sentence
     causes: Sequence[str] = ()  # constraints that suffice for that, if they are the cause
     explanation: Sequence[str] = ()  # the few conditions that collide, in sentences
-    remedies: Sequence[str] = ()  # single changes that help, in words
+    remedies: Sequence[str] = ()  # single changes that help; options are named as in the command
     findings: Sequence[str] = ()  # of an edited plan: what it breaks
     certificate: Any = None  # the proof, if the call asks for one
     stopped: bool = False  # a deadline, a memory limit or a cancellation cut the search off

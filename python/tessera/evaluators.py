@@ -9,8 +9,8 @@ from typing import Any, Callable, Union
 
 from . import _native
 from .inputs import Network, Profile
-from .options import fill, transfers_of
-from .sessions import SessionCounts, _pairs
+from .options import fill, numbers, transfers_of
+from .sessions import SessionCounts, weights_of
 
 Limits = Union[Mapping[str, float], Sequence[Mapping[str, float]]]
 
@@ -59,8 +59,8 @@ class Evaluator:
         """
         options = fill(
             _native.PlanOptions(),
-            minimize=_pairs({minimize: 1.0} if isinstance(minimize, str) else minimize),
-            limits=_pairs(limits or {}),
+            minimize=weights_of(minimize),
+            limits=numbers(limits or {}, "limits"),
             max_operators=max_operators,
             keep_order=keep_order,
             keep_boundaries=keep_boundaries,
@@ -104,7 +104,7 @@ class Evaluator:
         each = [limits] if isinstance(limits, Mapping) else limits
         call = self._call(timeout, memory_limit, canceller)
         rows = self._native.evaluate_at_most(
-            network._native, [_pairs(some) for some in each], call
+            network._native, [numbers(some, "limits") for some in each], call
         )
         return [Evaluation(*row) for row in rows]
 

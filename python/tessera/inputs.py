@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Union
 
 from . import _native
-from .options import integer, json_of, native
+from .errors import BadInput
+from .options import integer, json_of, mapping, native, path_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -24,7 +25,7 @@ class Profile:
 
     def __init__(self, path: Path) -> None:
         """Reads a YAML file, and the files that it extends. Raises BadInput."""
-        self._native = _native.Profile.load(os.fspath(path))
+        self._native = _native.Profile.load(path_of(path))
 
     @classmethod
     def _of(cls, native: _native.Profile) -> Profile:
@@ -50,7 +51,7 @@ class Profile:
         take effect in their order, and each result is checked like a file. Raises BadInput.
         """
         native = self._native
-        for path, value in changes.items():
+        for path, value in mapping(changes, "changes").items():
             pointer = path if path.startswith("/") else "/" + path.replace(".", "/")
             native = native.with_value(pointer, json_of(value))
         return self._of(native)
@@ -151,8 +152,15 @@ class NetworkSpace:
 
     def __init__(self, path: Path) -> None:
         """Reads a file. Raises BadInput."""
-        with open(path, encoding="utf-8") as file:
-            self._text = (file.read(), os.fspath(path))
+        name = path_of(path)
+        try:
+            with open(name, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            shown = os.fsdecode(name)
+            reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+            raise BadInput(f"cannot read '{shown}': {reason}", message=reason) from error
+        self._text = (text, os.fsdecode(name))
         self._native = _native.NetworkSpace.parse(*self._text)
 
     @classmethod
@@ -178,7 +186,9 @@ class NetworkSpace:
 
         Raises BadInput for names and values that the space does not have.
         """
-        return Network(self._native.make(list(choice.items())))
+        return Network(self._native.make([
+            (name, integer(value, name)) for name, value in mapping(choice, "choice").items()
+        ]))
 
     def __repr__(self) -> str:
         return f"<NetworkSpace {self.name}: {len(self.parameters)} parameters>"
@@ -220,7 +230,7 @@ def load_network(
             profile=profile,
         )
     options = _import_options(dims, states, floats_as, operators, profile)
-    return Network(_native.Network.load(os.fspath(source), *options))
+    return Network(_native.Network.load(path_of(source), *options))
 
 
 def _import_options(

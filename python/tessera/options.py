@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import operator
+import os
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from . import _native
@@ -28,6 +30,14 @@ def fill(options: Options, **values: Any) -> Options:
     return options
 
 
+def path_of(path: str | bytes | os.PathLike[str]) -> bytes:
+    """A path as the system knows it. Raises TypeError for no path, and BadInput for a NUL."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise bad_option("path", "a name without a NUL", path)
+    return name
+
+
 def native(value: Any, kind: type, name: str) -> Any:
     """What the library knows of an argument. Raises TypeError for one of another type."""
     if not isinstance(value, kind):
@@ -49,6 +59,27 @@ def integer(value: Any, name: str) -> int:
 def integer_or_none(value: Any, name: str) -> int | None:
     """The same for an argument that may be absent."""
     return None if value is None else integer(value, name)
+
+
+def mapping(values: Any, name: str) -> dict[str, Any]:
+    """An argument that names things by text. Raises TypeError for another one."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{name} must be a dictionary, not {values!r:.60}")
+    for key in values:
+        if not isinstance(key, str):
+            raise TypeError(f"the keys of {name} must be texts, not {key!r:.60}")
+    return dict(values)
+
+
+def numbers(values: Any, name: str) -> list[tuple[str, float]]:
+    """The same, where each name has a number."""
+    pairs = []
+    for key, value in mapping(values, name).items():
+        try:
+            pairs.append((key, float(value)))
+        except (TypeError, ValueError):
+            raise TypeError(f"{name}[{key!r}] must be a number, not {value!r:.60}") from None
+    return pairs
 
 
 def json_of(document: Any) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from . import _native
 from .errors import raise_no_answer
 from .inputs import Path
-from .options import fill
+from .options import fill, path_of
 from .reports import CheckReport, ExecuteReport, Progress
 from .tables import Table, shown
 
@@ -92,7 +91,7 @@ class Plan:
     @classmethod
     def load(cls, path: Path) -> Plan:
         """Reads a plan in JSON as `save` writes it. It is not checked: see `check`."""
-        return cls(_native.Plan.load(os.fspath(path)))
+        return cls(_native.Plan.load(path_of(path)))
 
     @classmethod
     def parse(cls, json: str, name: str = "plan.json") -> Plan:
@@ -153,7 +152,7 @@ class Plan:
 
         The file is replaced in one step. Raises BadInput for another suffix.
         """
-        self._native.save(os.fspath(path))
+        self._native.save(path_of(path))
 
     def check(
         self,

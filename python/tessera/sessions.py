@@ -11,7 +11,7 @@ from . import _native
 from .allocations import Allocation, Certificate, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import bad_option, fill, integer, integer_or_none, native, transfers_of
+from .options import bad_option, fill, integer, integer_or_none, native, numbers, transfers_of
 from .plans import Plan
 from .reports import Progress, TileAnswer
 
@@ -84,8 +84,8 @@ class _Calls:
         """
         options = fill(
             _native.PlanOptions(),
-            minimize=_weights(minimize),
-            limits=_pairs(limits or {}),
+            minimize=weights_of(minimize),
+            limits=numbers(limits or {}, "limits"),
             max_operators=max_operators,
             keep_order=keep_order,
             keep_boundaries=keep_boundaries,
@@ -335,25 +335,21 @@ class Session(_Calls):
         raise TypeError("a session stays in its process; make one in each")
 
 
-def _pairs(values: Mapping[str, float]) -> list[tuple[str, float]]:
-    return [(name, float(value)) for name, value in values.items()]
-
-
-def _weights(minimize: str | Mapping[str, float]) -> list[tuple[str, float]]:
+def weights_of(minimize: str | Mapping[str, float]) -> list[tuple[str, float]]:
     if isinstance(minimize, str):
         return [(minimize, 1.0)]
     if not isinstance(minimize, Mapping):
         raise TypeError(f"minimize must be a metric or weights of metrics, not {minimize!r}")
     if not minimize:
         raise bad_option("minimize", "a metric or weights of metrics", minimize)
-    return _pairs(minimize)
+    return numbers(minimize, "minimize")
 
 
 def _peaks(minimize: bool | str | Mapping[str, float]) -> list[tuple[str, float]]:
     if isinstance(minimize, (str, Mapping)):
         if not minimize:
             raise bad_option("minimize", "the name of a memory, or weights by name", minimize)
-        return _pairs({minimize: 1.0} if isinstance(minimize, str) else minimize)
+        return numbers({minimize: 1.0} if isinstance(minimize, str) else minimize, "minimize")
     if minimize not in (True, False):
         raise TypeError(f"minimize cannot be {minimize!r}")
     return []

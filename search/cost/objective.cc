@@ -28,6 +28,10 @@ constexpr double kNoBound = -1e200;
 constexpr size_t kLatencySum = 0;
 static_assert(plan::kSummedMetrics[kLatencySum]->name == "latency");
 
+// Scores are sums of products of weights and metrics, which doubles can hold.
+constexpr double kLeastValue = 1e-100;
+constexpr double kMostValue = 1e100;
+
 std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, double>& values,
                                                 std::string_view what) {
   const std::vector<std::string_view> names = plan::MetricNames();
@@ -40,9 +44,10 @@ std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, doub
       fault.hint = base::DidYouMean(name, names);
       return fault;
     }
-    if (!std::isfinite(value) || value < 0) {
+    const bool is_of_size = value == 0 || (kLeastValue <= value && value <= kMostValue);
+    if (!is_of_size) {
       fault.message = fmt::format("bad value for '{}' in the {} of the objective", name, what);
-      fault.expected = "a number, 0 or more";
+      fault.expected = fmt::format("0, or a number from {} to {}", kLeastValue, kMostValue);
       fault.found = fmt::format("{}", value);
       return fault;
     }

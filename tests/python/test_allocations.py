@@ -85,6 +85,13 @@ def test_pinned_buffers_stay():
     assert answer.offsets[2] == 8 and answer.peak == 28
 
 
+def test_the_proof_of_a_least_peak_is_checked_and_pickled():
+    answer = ts.allocate(LOWER, UPPER, SIZE, minimize=True, certify=True)
+    assert answer.certificate.check().accepted
+    again = pickle.loads(pickle.dumps(answer))
+    assert again.certificate.files == answer.certificate.files
+
+
 def test_what_does_not_fit_has_a_reason():
     with pytest.raises(ts.Infeasible) as caught:
         ts.allocate(LOWER, UPPER, SIZE, capacity=20, certify=True)
@@ -106,6 +113,8 @@ def test_what_does_not_fit_has_a_reason():
         ((UPPER, LOWER, SIZE), ts.BadInput),
         ((LOWER,), TypeError),
         ((numpy.array([2**64 - 3, 0, 0], dtype=numpy.uint64), UPPER, SIZE), ts.BadInput),
+        ((LOWER, UPPER, numpy.array([2**63, 1, 1], dtype=numpy.uint64)), ts.BadInput),
+        ((LOWER, UPPER, numpy.ma.masked_equal(SIZE, SIZE[1])), ts.BadInput),
         ((ts.Problem.from_columns(LOWER, UPPER, SIZE), UPPER), TypeError),
     ],
 )

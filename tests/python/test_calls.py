@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls: other threads run, signals arrive, sessions remember."""
 
+import pickle
 import signal
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_deadlines_end_calls(mobilenet, npu):
     assert ts.plan(mobilenet, npu, budget=10**15, timeout=0.05).stopped
 
 
-def test_progress_is_told(mobilenet, npu):
+def test_progress_is_reported(mobilenet, npu):
     lines = []
     ts.plan(mobilenet, npu, budget=1000, timeout=0.5, progress=lines.append)
     assert lines and all(isinstance(line, str) for line in lines)
@@ -126,6 +127,41 @@ def test_calls_that_nothing_cuts_off_let_others_run():
     ended.set()
     thread.join()
     assert len(steps) > 5
+
+
+# When the interpreter ends, it unwinds threads that ask for its lock.
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ts.plan(network, profile, budget=10**15)",
+        "ts.plan(network, profile, budget=10**15, progress=print)",
+        "ts.plan(network, profile, max_operators=1, budget=100)",
+        "ts.load_network(path)",
+        "ts.allocate([0, 2, 0], [3, 9, 9], [4, 8, 16])",
+    ],
+)
+def test_daemon_threads_may_call_until_the_end(call):
+    program = f"""
+import threading, time
+import tessera as ts
+path = r"{ROOT}/examples/networks/mobilenet_v2.yaml"
+network = ts.load_network(path)
+profile = ts.Profile(r"{ROOT}/hw_profiles/edge_npu_64kib.yaml")
+def work():
+    while True:
+        {call}
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+"""
+    end = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (end.returncode, end.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_what_cannot_be_pickled_says_so(protocol):
+    with pytest.raises(TypeError, match="cannot pickle a 'Canceller' object"):
+        pickle.dumps(ts.Canceller(), protocol)
 
 
 def test_a_forked_process_does_not_wait_for_calls_of_its_parent():

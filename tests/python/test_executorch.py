@@ -108,6 +108,19 @@ def test_nothing_is_proven_where_specs_may_move():
         MemoryPlanner({2: 8, 1: 12})(1, set(specs))
 
 
+def test_what_does_not_fit_is_named():
+    specs = {TensorSpec("a", 100, 0, 1), TensorSpec("b", 90, 1, 2)}
+    with pytest.raises(ts.Infeasible) as caught:
+        MemoryPlanner({3: 150})(16, specs)
+    assert caught.value.reason.startswith("memory id 3: ")
+    assert "spec of 112 bytes in nodes 0 to 1" in caught.value.reason
+
+
+def test_a_memory_without_an_end_has_none():
+    spec = TensorSpec("a", 2**50 + 16, 0, 1)
+    assert MemoryPlanner()(16, {spec}).bufsizes == [0, 2**50 + 16]
+
+
 def test_padding_is_within_the_capacity():
     with pytest.raises(ts.Infeasible):
         MemoryPlanner({1: 64})(16, {TensorSpec("a", 64, 0, 1)}, extra_padding=8)
@@ -121,10 +134,18 @@ def test_specs_of_no_bytes_have_the_memory_that_they_state():
 
 
 def test_wrong_arguments_are_named():
-    with pytest.raises(ValueError, match="capacity of -1"):
-        MemoryPlanner({1: -1})
-    with pytest.raises(ValueError, match="alignment of 0"):
+    for capacities, match in [({1: -1}, "found -1"), ({1: "100"}, "found '100'"),
+                              ({"sram": 100}, "memory id: .* found 'sram'"),
+                              ({-1: 100}, "memory id: .* found -1"), ({0: 1}, "holds constants")]:
+        with pytest.raises(ValueError, match=match):
+            MemoryPlanner(capacities)
+    with pytest.raises(ValueError, match="alignment: expected 1 byte or more"):
         MemoryPlanner()(0, {TensorSpec("a", 16, 0, 1)})
+    for stated in [{"mem_id": -1}, {"mem_id": 0}, {"mem_id": 1, "mem_offset": -5}]:
+        with pytest.raises(ValueError, match="expected"):
+            MemoryPlanner()(16, {TensorSpec("a", 64, 0, 1, **stated)})
+    with pytest.raises(ValueError, match="allocated_memory of .* found -64"):
+        MemoryPlanner()(16, {TensorSpec("a", -64, 0, 1)})
     with pytest.raises(ValueError, match="lifetime"):
         MemoryPlanner()(16, {TensorSpec("a", 16, None, None)})
     module = types.SimpleNamespace(input_mem_buffer_sizes=[0, 40])

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks, profiles, and what is wrong with them."""
 
+import os
 import pickle
+import shutil
 
 import numpy
 import pytest
 
 import tessera as ts
 
-from conftest import CHAIN
+from conftest import CHAIN, ROOT
 
 
 def test_networks_are_dictionaries(chain):
@@ -129,3 +131,44 @@ def test_numbers_beyond_64_bits_are_refused(npu, chain):
         ts.Problem.from_columns([numpy.uint64(2**64 - 3)], [1], [1])
     with pytest.raises(ts.BadInput, match="minimize"):
         ts.plan(chain, npu, minimize={})
+
+
+def test_names_of_files_are_bytes(tmp_path, npu, chain, plan):
+    folder = tmp_path / os.fsdecode(b"\xff")
+    folder.mkdir()
+    shutil.copy(ROOT / "hw_profiles/edge_npu_1mib.yaml", folder / "npu.yaml")
+    assert ts.Profile(folder / "npu.yaml").name == npu.name
+    plan.save(folder / "plan.json")
+    assert ts.Plan.load(folder / "plan.json").score == plan.score
+    for wrong in (str(tmp_path / "plan.json\0.html"), b"a\0"):
+        with pytest.raises(ts.BadInput, match="without a NUL"):
+            plan.save(wrong)
+    assert not list(tmp_path.glob("plan.*"))
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", ".", "latin.yaml"])
+def test_spaces_that_cannot_be_read_are_named(tmp_path, name):
+    (tmp_path / "latin.yaml").write_bytes(b"name: \xe9\n")
+    with pytest.raises(ts.BadInput, match=f"cannot read '.*{name}'"):
+        ts.NetworkSpace(tmp_path / name)
+    with pytest.raises(TypeError):
+        ts.NetworkSpace(5)
+
+
+def test_dictionaries_are_asked_for(chain, npu):
+    for call in (
+        lambda: ts.plan(chain, npu, limits=[("latency", 1)]),
+        lambda: ts.plan(chain, npu, limits={"latency": "x"}),
+        lambda: ts.plan(chain, npu, limits={5: 1}),
+        lambda: npu.with_([("name", "x")]),
+        lambda: npu.with_({5: 1}),
+        lambda: ts.Evaluator(npu, minimize=None),
+    ):
+        with pytest.raises(TypeError, match="must be"):
+            call()
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-320, float("nan"), -1])
+def test_weights_have_a_range(chain, npu, weight):
+    with pytest.raises(ts.BadInput, match="from 1e-100 to 1e\\+100"):
+        ts.plan(chain, npu, minimize={"latency": weight, "energy": 1})

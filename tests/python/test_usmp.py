@@ -3,6 +3,7 @@
 
 import itertools
 import random
+from collections import Counter
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_what_fits_nowhere_has_a_reason():
     tiny = PoolInfo("tiny", 100)
     a, b = BufferInfo("a", 64, [tiny]), BufferInfo("b", 64, [tiny])
     conflict((a, b))
-    with pytest.raises(ts.Infeasible, match="128 bytes"):
+    with pytest.raises(ts.Infeasible, match="^pool tiny: .*128 bytes"):
         plan([a, b])
 
 
@@ -98,6 +99,28 @@ def test_wrong_buffers_are_named():
         plan([BufferInfo("lonely", 64, [])])
     with pytest.raises(ValueError, match="two pools of different sizes"):
         plan([BufferInfo("a", 64, [PoolInfo("one", 64)]), BufferInfo("b", 64, [PoolInfo("one")])])
+
+
+def test_names_that_are_equal_or_missing_are_told_apart():
+    for names in ["b1 x x", "x x b0", "_ _ b1", "buffer0 buffer buffer", "x x x"]:
+        pool = PoolInfo("one")
+        buffers = [BufferInfo(name.strip("_"), 64, [pool]) for name in names.split()]
+        conflict(*itertools.combinations(buffers, 2))
+        assert sorted(offset for _, offset in plan(buffers)) == [0, 64, 128]
+
+
+def test_sizes_are_numbers_of_bytes():
+    for size in (5.7, -5, "x", float("inf")):
+        with pytest.raises(ValueError, match="size_bytes of 'a': expected an integer"):
+            plan([BufferInfo("a", size, [PoolInfo("one")])])
+
+
+def test_a_hundred_moves_take_no_allocations():
+    # Asking for an allocation after each move would take minutes.
+    pools = [PoolInfo("a", 4000), PoolInfo("b", 4000), PoolInfo("c")]
+    buffers = [BufferInfo(f"b{i}", 100, pools) for i in range(400)]
+    conflict(*itertools.combinations(buffers, 2))
+    assert Counter(pool for pool, _ in plan(buffers)) == {"a": 40, "b": 40, "c": 320}
 
 
 def test_buffers_of_no_bytes_take_no_room():
