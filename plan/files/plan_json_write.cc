@@ -43,11 +43,13 @@ class PlanWriter {
         memory_(plan.profile.memories[static_cast<size_t>(plan.profile.tile_memory)]),
         first_scheduled_(problem::Horizon(plan.problem).lower),
         steps_(plan.subgraphs.size()),
-        buffers_(plan.subgraphs.size() + 1) {
+        buffers_(plan.subgraphs.size()) {
     for (size_t i = 0; i < plan.steps.size(); ++i)
       steps_[static_cast<size_t>(plan.steps[i].subgraph)].push_back(i);
-    for (size_t i = 0; i < plan.buffers.size(); ++i)
-      buffers_[static_cast<size_t>(plan.buffers[i].subgraph + 1)].push_back(i);
+    for (size_t i = 0; i < plan.buffers.size(); ++i) {
+      const int subgraph = plan.buffers[i].subgraph;
+      (subgraph < 0 ? whole_ : buffers_[static_cast<size_t>(subgraph)]).push_back(i);
+    }
   }
 
   Json Run(std::optional<double> time_ms) const {
@@ -77,7 +79,7 @@ class PlanWriter {
     for (size_t i = 0; i < plan_.subgraphs.size(); ++i) {
       json["subgraphs"].push_back(SubgraphToJson(static_cast<int>(i)));
     }
-    json["buffers"] = BuffersToJson(-1);
+    json["buffers"] = BuffersToJson(whole_);
     if (const Json homes = TensorHomesToJson(plan_); !homes.is_null()) json["tensor_homes"] = homes;
     json["homes"] = HomesToJson(plan_);
     json["loops"] = LoopsToJson();
@@ -161,7 +163,7 @@ class PlanWriter {
     json["first_step"] = steps.empty() ? plan_.steps.size() : steps.front();
     json["steps"] = Json::array();
     for (const size_t step : steps) json["steps"].push_back(StepToJson(step));
-    json["buffers"] = BuffersToJson(index);
+    json["buffers"] = BuffersToJson(buffers_[static_cast<size_t>(index)]);
     return json;
   }
 
@@ -184,11 +186,9 @@ class PlanWriter {
     return json;
   }
 
-  // Buffers of one subgraph; -1: whole buffers.
-  Json BuffersToJson(int subgraph) const {
+  Json BuffersToJson(const std::vector<size_t>& buffers) const {
     Json json = Json::array();
-    for (const size_t buffer : buffers_[static_cast<size_t>(subgraph + 1)])
-      json.push_back(BufferToJson(buffer));
+    for (const size_t buffer : buffers) json.push_back(BufferToJson(buffer));
     return json;
   }
 
@@ -259,7 +259,8 @@ class PlanWriter {
   const hw_profiles::Memory& memory_;
   const problem::Step first_scheduled_;       // the step of the first entry of a mode schedule
   std::vector<std::vector<size_t>> steps_;    // by subgraph
-  std::vector<std::vector<size_t>> buffers_;  // whole ones first, then by subgraph
+  std::vector<std::vector<size_t>> buffers_;  // by subgraph
+  std::vector<size_t> whole_;                 // buffers of no subgraph
 };
 
 }  // namespace

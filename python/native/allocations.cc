@@ -49,19 +49,27 @@ HeldColumn Hold(const char* name, const py::object& given, std::optional<py::ssi
 }
 
 // The arrays live until the last reader is done, which is a thread without the lock after Ctrl-C.
+struct HeldColumns {
+  HeldColumns() = default;
+  HeldColumns(const HeldColumns&) = delete;
+  HeldColumns& operator=(const HeldColumns&) = delete;
+  ~HeldColumns() {  // NOLINT(bugprone-exception-escape)
+    const py::gil_scoped_acquire locked;
+    columns.clear();
+  }
+
+  std::vector<HeldColumn> columns;
+};
+
 Problem FromColumns(const py::object& lower, const py::object& upper, const py::object& size,
                     const py::object& alignment, const py::object& offset, const py::object& hint,
                     std::optional<std::int64_t> capacity) {
   BufferColumns columns;
   std::optional<py::ssize_t> count;
-  const std::shared_ptr<std::vector<HeldColumn>> held(new std::vector<HeldColumn>,
-                                                      [](std::vector<HeldColumn>* arrays) {
-                                                        const py::gil_scoped_acquire locked;
-                                                        delete arrays;
-                                                      });
+  const auto held = std::make_shared<HeldColumns>();
   const auto take = [&](const char* name, const py::object& given, Column& column) {
     if (given.is_none()) return;
-    column = held->emplace_back(Hold(name, given, count)).column;
+    column = held->columns.emplace_back(Hold(name, given, count)).column;
   };
   take("lower", lower, columns.lower);
   take("upper", upper, columns.upper);
@@ -71,7 +79,7 @@ Problem FromColumns(const py::object& lower, const py::object& upper, const py::
   take("hint", hint, columns.hint);
   columns.count = static_cast<std::size_t>(count.value_or(0));
   const auto read = [held, columns, capacity] { return Problem::FromColumns(columns, capacity); };
-  return RunOnInput(columns.count * held->size() * sizeof(std::int64_t), read);
+  return RunOnInput(columns.count * held->columns.size() * sizeof(std::int64_t), read);
 }
 
 // Returns a view of the offsets. It keeps the immutable allocation alive.

@@ -54,19 +54,19 @@ void RunningCalls::Add(std::shared_future<void> thread, const Canceller& cancell
   const auto has_ended = [](const Running& call) {
     return call.thread.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   };
-  calls_.erase(std::remove_if(calls_.begin(), calls_.end(), has_ended), calls_.end());
-  calls_.push_back({std::move(thread), canceller});
+  calls_->erase(std::remove_if(calls_->begin(), calls_->end(), has_ended), calls_->end());
+  calls_->push_back({std::move(thread), canceller});
 }
 
 // Futures of threads that do not exist cannot be destroyed.
 void RunningCalls::Forget() {
-  static_cast<void>(std::make_unique<std::vector<Running>>(std::move(calls_)).release());
-  calls_.clear();
+  static_cast<void>(calls_.release());
+  calls_ = std::make_unique<std::vector<Running>>();
   gate_->Forget();
 }
 
 void RunningCalls::End() {
-  std::vector<Running> calls = std::move(calls_);
+  std::vector<Running> calls = std::move(*calls_);
   for (const Running& call : calls) call.canceller.Cancel();
   const std::shared_ptr<Gate> gate = gate_;
   const py::gil_scoped_release unlocked;

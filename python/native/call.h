@@ -87,7 +87,8 @@ class RunningCalls {
     std::shared_future<void> thread;
     Canceller canceller;
   };
-  std::vector<Running> calls_;  // under the interpreter's lock
+  // Under the interpreter's lock.
+  std::unique_ptr<std::vector<Running>> calls_ = std::make_unique<std::vector<Running>>();
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
 

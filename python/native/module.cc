@@ -14,7 +14,7 @@ namespace {
 
 // Threads of calls end before the interpreter does.
 void HoldRunningCalls(py::module_& module) {
-  py::class_<RunningCalls>(module, "_RunningCalls");
+  const py::class_<RunningCalls> type(module, "_RunningCalls");
   const py::object calls = py::cast(std::make_unique<RunningCalls>());
   module.attr("_running_calls") = calls;
   py::module_::import("atexit").attr("register")(
