@@ -2,8 +2,11 @@
 
 #include <tessera/network.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tessera/api/content.h"
 #include "tessera/base/files.h"
+#include "tessera/base/json_document.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/common/import_report.h"
 #include "tessera/graph/import/formats.h"
@@ -57,6 +60,16 @@ Result<Options> Translate(const ImportOptions& given) {
   return options;
 }
 
+base::Expected<Network> ReadAs(const graph::import::common::NetworkFormat& format,
+                               std::string_view bytes, const std::string& name,
+                               const Options& options) {
+  auto import = format.read(bytes, name, options);
+  if (!import) return base::Unexpected(import.error());
+  Network::Content content{std::move(import->graph), std::move(import->notes), {}, {}};
+  if (!import->nodes.empty()) content.nodes = graph::import::common::TextOf(import->nodes);
+  return Network(std::make_shared<const Network::Content>(std::move(content)));
+}
+
 Result<Network> Read(std::string_view bytes, const std::string& name, const ImportOptions& given) {
   const NetworkFormat* format = graph::import::FormatOf(base::SuffixOf(name), bytes);
   if (format == nullptr) {
@@ -68,11 +81,94 @@ Result<Network> Read(std::string_view bytes, const std::string& name, const Impo
   }
   Result<Options> options = Translate(given);
   if (!options) return options.Error();
-  auto import = format->read(bytes, name, *options);
-  if (!import) return BadInput(import.error());
-  Network::Content content{std::move(import->graph), std::move(import->notes), {}, {}};
-  if (!import->nodes.empty()) content.nodes = graph::import::common::TextOf(import->nodes);
-  return Network(std::make_shared<const Network::Content>(std::move(content)));
+  base::Expected<Network> network = ReadAs(*format, bytes, name, *options);
+  if (!network) return BadInput(network.error());
+  return *std::move(network);
+}
+
+// The document of a network in code, with one part on each line.
+class Document {
+ public:
+  explicit Document(const NetworkParts& parts) {
+    Begin("{\"schema\":1,\"name\":" + base::WriteJsonLine(parts.name) +
+              ",\"dtype\":" + base::WriteJsonLine(parts.dtype),
+          "");
+    AddTensors("inputs", parts.inputs);
+    AddTensors("constants", parts.constants);
+    std::vector<Json> operators;
+    for (const NetworkParts::Operator& each : parts.operators) {
+      Json& entry = operators.emplace_back();
+      entry["id"] = each.id;
+      entry["kind"] = each.kind;
+      if (!each.inputs.empty()) entry["inputs"] = each.inputs;
+      AddKeys(each.keys, entry);
+    }
+    AddList("operators", operators);
+    if (!parts.outputs.empty()) AddList("outputs", {parts.outputs.begin(), parts.outputs.end()});
+    text_ += '}';
+  }
+
+  const std::string& Text() const { return text_; }
+
+  // Where the part of a line is: a JSON pointer.
+  base::Diagnostic Locate(base::Diagnostic fault) const {
+    const auto line = static_cast<size_t>(fault.line);
+    if (fault.line >= 1 && line <= pointers_.size()) fault.pointer = pointers_[line - 1];
+    fault.file.clear();
+    fault.excerpt.clear();
+    fault.line = fault.column = 0;
+    return fault;
+  }
+
+ private:
+  using Json = nlohmann::ordered_json;
+
+  // A key that is stated twice is written twice, so that it is refused.
+  static void AddKeys(const NetworkParts::Keys& keys, Json& entry) {
+    auto& members = entry.get_ref<Json::object_t&>();
+    for (const auto& [name, value] : keys) {
+      Json json = std::visit([](const auto& given) { return Json(given); }, value.value);
+      members.Json::object_t::Container::emplace_back(name, std::move(json));
+    }
+  }
+
+  void AddTensors(const std::string& key, const std::vector<NetworkParts::Tensor>& tensors) {
+    if (tensors.empty()) return;
+    std::vector<Json> entries;
+    for (const NetworkParts::Tensor& tensor : tensors) {
+      Json& entry = entries.emplace_back();
+      entry["id"] = tensor.id;
+      entry["shape"] = tensor.shape;
+      AddKeys(tensor.keys, entry);
+    }
+    AddList(key, entries);
+  }
+
+  void AddList(const std::string& key, const std::vector<Json>& entries) {
+    Begin(",\"" + key + "\":[", "/" + key);
+    for (size_t i = 0; i < entries.size(); ++i)
+      Begin((i == 0 ? "" : ",") + base::WriteJsonLine(entries[i]),
+            "/" + key + "/" + std::to_string(i));
+    text_ += ']';
+  }
+
+  void Begin(const std::string& line, std::string pointer) {
+    if (!text_.empty()) text_ += '\n';
+    text_ += line;
+    pointers_.push_back(std::move(pointer));
+  }
+
+  std::string text_;
+  std::vector<std::string> pointers_;  // by line
+};
+
+Result<Network> MakeOf(const NetworkParts& parts) {
+  const Document document(parts);
+  const std::string name = "network.json";
+  base::Expected<Network> network = ReadAs(
+      *graph::import::FormatOf(base::SuffixOf(name), document.Text()), document.Text(), name, {});
+  if (!network) return BadInput(document.Locate(network.error()));
+  return *std::move(network);
 }
 
 }  // namespace
@@ -82,6 +178,10 @@ namespace tessera {
 inline namespace v0 {
 
 Network::Network(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
+
+Result<Network> Network::Make(const NetworkParts& parts) {
+  return api::Guarded([&] { return api::MakeOf(parts); });
+}
 
 Result<Network> Network::Load(const std::string& path, const ImportOptions& options) {
   return api::Guarded([&]() -> Result<Network> {

@@ -71,6 +71,11 @@ PlanOptions InOneCycle() {
 struct Inputs {
   const std::string profile_file = TESSERA_SOURCE_DIR "/hw_profiles/mcu_320k.yaml";
   const Network network = Must(Network::Parse(kNetwork));
+  const NetworkParts parts = {"one",
+                              "int8",
+                              {{"x", {1, 8, 4, 4}}},
+                              {},
+                              {{"elementwise", "r", {"x"}, {{"function", "relu"}}}}};
   const Profile profile = Must(Profile::Load(profile_file));
   const Plan plan = *Must(MakePlan(network, profile)).plan;
   const std::string plan_json = Must(plan.Render("json"));
@@ -254,6 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
              [] {
                return StatusOf(MakePlan(Given().network, Given().profile, Given().in_one_cycle));
              }},
+        Call{"NetworkMake", [] { return StatusOf(Network::Make(Given().parts)); }},
         Call{"PlanParse", [] { return StatusOf(Plan::Parse(Given().plan_json)); }},
         Call{"PlanRenderJson", [] { return StatusOf(Given().plan.Render("json")); }},
         Call{"Evaluate", [] { return StatusOf(Evaluate(Given().plan_json)); }},
