@@ -18,7 +18,9 @@
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
 #endif
+#ifdef TESSERA_Z3
 #include "tessera/encoder/smt/z3_engine.h"
+#endif
 #include "tessera/graph/import/formats.h"
 
 namespace tessera::cli {
@@ -354,7 +356,9 @@ std::string VersionReport() {
   add("network formats", graph::import::NamesOfFormats());
   add("engines", fmt::format("{}", fmt::join(api::parts::EngineSet::Names(), " ")));
   add("CaDiCaL", encoder::sat::CadicalVersion());
+#ifdef TESSERA_Z3
   add("Z3", encoder::smt::Z3Version());
+#endif
 #ifdef TESSERA_IPASIR
   add("IPASIR", encoder::sat::IpasirEngine::Signature());
 #endif

@@ -5,7 +5,9 @@
 #ifdef TESSERA_IPASIR
 #include "tessera/encoder/sat/ipasir_engine.h"
 #endif
+#ifdef TESSERA_Z3
 #include "tessera/encoder/smt/z3_engine.h"
+#endif
 #include "tessera/search/engines/guided/guided.h"
 #include "tessera/search/engines/guided/learned_backtracking.h"
 
@@ -54,10 +56,12 @@ constexpr EngineMaker kFurther[] = {
            search::engines::guided::GuidedOptions{
                .backtracking = search::engines::guided::LearnedBacktracking()});
      }},
+#ifdef TESSERA_Z3
     {"z3", false,
      [](const EngineOptions&, uint64_t seed) {
        return MakeEngine<encoder::smt::Z3Engine>(encoder::smt::Z3Options{.seed = seed});
      }},
+#endif
 #ifdef TESSERA_IPASIR
     {"ipasir", false,
      [](const EngineOptions&, uint64_t) { return MakeEngine<encoder::sat::IpasirEngine>(); }},

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _native
-from .errors import Stopped
-from .options import fill
+from .errors import BadInput, Stopped
+from .options import bad_option, fill, json_of, path_of
 from .pieces import find_command, plan_pieces
 from .reports import Progress
 
@@ -61,11 +61,16 @@ class Exploration:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it as the suffix says: .json; with fronts also .csv, or .html, a page."""
-        kind = pathlib.Path(path).suffix.removeprefix(".")
+        place = pathlib.Path(os.fsdecode(path_of(path)))
+        kind = place.suffix.removeprefix(".")
         if kind not in ("json", "csv", "html") or not self._answer[kind]:
-            raise ValueError(f"{os.fspath(path)}: expected a name that ends in .json, or in .csv or "
-                             ".html for an answer with fronts")
-        pathlib.Path(path).write_text(self._answer[kind], encoding="utf-8")
+            raise bad_option("path", "a name that ends in .json, or in .csv or .html for an answer "
+                             "with fronts", path)
+        try:
+            place.write_text(self._answer[kind], encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadInput(f"cannot write '{place}': {reason}", message=reason) from error
 
     def __str__(self) -> str:
         text: str = self._answer["text"]
@@ -167,7 +172,7 @@ def explore(
         progress=progress,
     )
     if isinstance(specification, Mapping):
-        answer = _native.explore(json.dumps(specification), True, options)
+        answer = _native.explore(json_of(specification), True, options)
     else:
         answer = _native.explore(os.fspath(specification), False, options)
     if answer["stopped"]:

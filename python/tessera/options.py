@@ -83,9 +83,11 @@ def numbers(values: Any, name: str) -> list[tuple[str, float]]:
 
 
 def json_of(document: Any) -> str:
-    """A document as JSON; numbers may be those of NumPy."""
+    """A document as JSON; numbers and arrays may be those of NumPy."""
 
     def plain(value: Any) -> Any:
+        if hasattr(value, "tolist"):
+            return value.tolist()
         try:
             return operator.index(value)
         except TypeError:

@@ -73,6 +73,9 @@ class Totals(Mapping[str, float]):
     def __repr__(self) -> str:
         return f"Totals({self._values})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Totals, (list(self.table),)
+
     def to_pandas(self) -> pandas.DataFrame:
         """Values, units and lower bounds, with a row for each metric; needs pandas."""
         return self.table.to_pandas().set_index("metric")

@@ -62,6 +62,9 @@ class Table(Sequence[Row], Generic[Row]):
     def __repr__(self) -> str:
         return f"Table({self._kind.__name__}, {len(self)} rows)"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self._kind, self._rows)
+
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a DataFrame with one row for each row; needs pandas."""
         import pandas

@@ -164,6 +164,13 @@ def test_what_cannot_be_pickled_says_so(protocol):
         pickle.dumps(ts.Canceller(), protocol)
 
 
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_tables_are_pickled(plan, protocol):
+    for table in (plan.totals, plan.totals.table, plan.subgraphs):
+        again = pickle.loads(pickle.dumps(table, protocol))
+        assert list(again) == list(table) and type(again) is type(table)
+
+
 def test_a_forked_process_does_not_wait_for_calls_of_its_parent():
     code = """
 import os, signal, threading

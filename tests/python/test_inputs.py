@@ -172,3 +172,12 @@ def test_dictionaries_are_asked_for(chain, npu):
 def test_weights_have_a_range(chain, npu, weight):
     with pytest.raises(ts.BadInput, match="from 1e-100 to 1e\\+100"):
         ts.plan(chain, npu, minimize={"latency": weight, "energy": 1})
+
+
+def test_arrays_are_lists_of_numbers(npu):
+    capacity = numpy.array([65536, 1])
+    changed = npu.with_({"memories.sram.capacity_bytes": capacity[0]})
+    assert changed.to_dict()["memories"]["sram"]["capacity_bytes"] == 65536
+    shape = numpy.array([1, 16, 32, 32])
+    document = {**CHAIN, "inputs": [{"id": "x", "shape": shape}]}
+    assert ts.Network.parse(document).to_dict() == ts.Network.parse(CHAIN).to_dict()
