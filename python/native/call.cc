@@ -33,11 +33,16 @@ void Raise(const Error& error) {
   throw py::error_already_set();
 }
 
-void Gate::Enter() {
+bool Gate::TryEnter() {
   ++inside_;
   const std::thread::id closed_by = closed_by_;
-  if (closed_by == std::thread::id() || closed_by == std::this_thread::get_id()) return;
-  --inside_;
+  const bool passes = closed_by == std::thread::id() || closed_by == std::this_thread::get_id();
+  if (!passes) --inside_;
+  return passes;
+}
+
+void Gate::Enter() {
+  if (TryEnter()) return;
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 

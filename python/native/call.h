@@ -48,8 +48,10 @@ Object WithState(Object object) {
 // closes before, and from then on only the thread that closed it passes.
 class Gate {
  public:
-  // Before and after the lock is taken. Enter does not return if the gate is closed.
+  // Before and after the lock is taken. If the gate is closed, Enter does not return, and TryEnter
+  // returns false.
   void Enter();
+  bool TryEnter();
   void Leave() { --inside_; }
 
   // Returns when no other thread is taking the lock. Call it without the lock.

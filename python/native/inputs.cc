@@ -37,7 +37,7 @@ void SetProgress(CallOptions& options,
   if (!callback) return;
   options.progress = [callback = *callback,
                       gate = RunningCalls::Get().TheGate()](const Progress& each) {
-    gate->Enter();
+    if (!gate->TryEnter()) return;  // the end of the interpreter waits for this thread
     const py::gil_scoped_acquire locked;
     gate->Leave();
     callback(py::module_::import("tessera.reports")

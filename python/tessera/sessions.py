@@ -336,6 +336,7 @@ class Session(_Calls):
 
 
 def weights_of(minimize: str | Mapping[str, float]) -> list[tuple[str, float]]:
+    """The weights of metrics that `minimize` states."""
     if isinstance(minimize, str):
         return [(minimize, 1.0)]
     if not isinstance(minimize, Mapping):

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,12 +29,17 @@ constexpr double kNoBound = -1e200;
 constexpr size_t kLatencySum = 0;
 static_assert(plan::kSummedMetrics[kLatencySum]->name == "latency");
 
+// The range of values other than 0.
+struct ValueRange {
+  double least = 0;
+  double most = std::numeric_limits<double>::max();
+};
+
 // Scores are sums of products of weights and metrics, which doubles can hold.
-constexpr double kLeastValue = 1e-100;
-constexpr double kMostValue = 1e100;
+constexpr ValueRange kWeights = {1e-100, 1e100};
 
 std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, double>& values,
-                                                std::string_view what) {
+                                                std::string_view what, ValueRange range) {
   const std::vector<std::string_view> names = plan::MetricNames();
   for (const auto& [name, value] : values) {
     base::Diagnostic fault;
@@ -44,10 +50,12 @@ std::optional<base::Diagnostic> CheckWellFormed(const std::map<std::string, doub
       fault.hint = base::DidYouMean(name, names);
       return fault;
     }
-    const bool is_of_size = value == 0 || (kLeastValue <= value && value <= kMostValue);
-    if (!is_of_size) {
+    const bool is_in_range = value == 0 || (range.least <= value && value <= range.most);
+    if (!is_in_range) {
       fault.message = fmt::format("bad value for '{}' in the {} of the objective", name, what);
-      fault.expected = fmt::format("0, or a number from {} to {}", kLeastValue, kMostValue);
+      fault.expected = range.least == 0
+                           ? "a number, 0 or more"
+                           : fmt::format("0, or a number from {} to {}", range.least, range.most);
       fault.found = fmt::format("{}", value);
       return fault;
     }
@@ -105,8 +113,8 @@ bool Dominates(const Cost& a, const Cost& b) {
 }
 
 std::optional<base::Diagnostic> CheckObjective(const plan::Objective& objective) {
-  if (auto fault = CheckWellFormed(objective.weights, "weights")) return fault;
-  if (auto fault = CheckWellFormed(objective.limits, "limits")) return fault;
+  if (auto fault = CheckWellFormed(objective.weights, "weights", kWeights)) return fault;
+  if (auto fault = CheckWellFormed(objective.limits, "limits", {})) return fault;
   std::vector<std::string_view> ratios;
   for (const auto& [name, weight] : objective.weights) {
     if (weight == 0) continue;

@@ -172,6 +172,7 @@ def test_dictionaries_are_asked_for(chain, npu):
 def test_weights_have_a_range(chain, npu, weight):
     with pytest.raises(ts.BadInput, match="from 1e-100 to 1e\\+100"):
         ts.plan(chain, npu, minimize={"latency": weight, "energy": 1})
+    assert ts.plan(chain, npu, limits={"latency": 1e300}).score == ts.plan(chain, npu).score
 
 
 def test_arrays_are_lists_of_numbers(npu):
