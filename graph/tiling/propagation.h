@@ -81,8 +81,12 @@ class Propagation {
     bool whole = false;  // every tile needs the whole axis
   };
   // For each axis of each slot, the cut axes of the last output on which it depends; parallel to
-  // the regions of Run. `cut` are the axes along which there is more than one tile.
-  std::vector<Dependence> Dependences(AxisSet cut) const;
+  // the regions of Run. `cut` are the axes along which there is more than one tile. All axes of a
+  // tensor that some tile does not need depend on what decides that, unless emptiness is kept
+  // apart.
+  enum class Emptiness : uint8_t { kOnEveryAxis, kApart };
+  std::vector<Dependence> Dependences(AxisSet cut,
+                                      Emptiness emptiness = Emptiness::kOnEveryAxis) const;
 
   // One operand of one operator of the interval.
   struct Ask {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "tessera/base/arithmetic.h"
@@ -29,7 +30,13 @@
 //
 // If one user of a tensor needs nothing of it, the region follows from the other users alone, along
 // every axis. Sums do not multiply there, so these positions are left out of the sums of the tensor
-// and of all tensors from which it is made.
+// and of all tensors from which it is made. If a tensor has one user, tiles that need nothing of it
+// are excluded by the positions along one axis, such as those beside an operand of a concatenation:
+//
+//     columns      a    b    c       of the operand on the left, tiles in a and b need a part,
+//     those operands   |--------|---|      in c none: positions along the rows need what they need,
+//     times
+//                                    the two positions along the columns
 //
 // Cost: a propagation for each position along an axis, once for every extent. Tests compare bounds
 // that use these sums with the simulator.
@@ -40,11 +47,18 @@ using graph::ops::Extent;
 using graph::tiling::Propagation;
 using graph::tiling::TileShape;
 
-constexpr uint64_t Bit(size_t axis) { return uint64_t{1} << axis; }
-
 bool AsksForNothing(std::span<const Extent> region) {
   return std::any_of(region.begin(), region.end(),
                      [](const Extent& extent) { return extent.Length() == 0; });
+}
+
+// Whether the operator is idle, or needs nothing of this operand for this part of its result.
+bool AsksForNothing(const Propagation::Ask& ask, std::span<const Extent> output) {
+  return AsksForNothing(output) ||
+         (ask.may_be_empty &&
+          std::any_of(ask.maps.begin(), ask.maps.end(), [output](const graph::ops::AxisMap& map) {
+            return map.Apply(output).Length() == 0;
+          }));
 }
 
 // A convolution with a kernel of one pixel distributes the pixels of all rows over its lanes.
@@ -81,7 +95,7 @@ AxisSums::AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profil
   propagation_.Run(graph::ops::WholeBox(Output()), whole_);
   for (int i = interval.first; i <= interval.last; ++i)
     has_barrier_ = has_barrier_ || graph.operators[static_cast<size_t>(i)].outputs.size() > 1;
-  separable_ = FindDeciders();
+  FindDeciders();
   std::vector<int> users(propagation_.Tensors().size());
   for (size_t slot = 0; slot < users.size(); ++slot)
     users[slot] = propagation_.Leaves(slot) ? 1 : 0;
@@ -90,22 +104,41 @@ AxisSums::AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profil
   FindLanes(graph, profile, interval);
 }
 
-bool AxisSums::FindDeciders() {
-  const auto every = static_cast<uint64_t>((uint64_t{1} << Output().size()) - 1);
-  const std::vector<Propagation::Dependence> found = propagation_.Dependences(every);
-  deciders_.assign(found.size(), -1);
+void AxisSums::FindDeciders() {
+  const AxisSet every = SetOf(Output().size()) - 1;
+  const std::vector<Propagation::Dependence> found =
+      propagation_.Dependences(every, Propagation::Emptiness::kApart);
   slot_deciders_.assign(propagation_.Tensors().size(), 0);
   for (size_t slot = 0; slot < slot_deciders_.size(); ++slot) {
     for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
-      const uint64_t axes = found[i].axes;
-      if ((axes & (axes - 1)) != 0 || (axes & slot_deciders_[slot]) != 0) return false;
-      slot_deciders_[slot] |= axes;
-      for (size_t axis = 0; axis < Output().size(); ++axis) {
-        if (axes == Bit(axis)) deciders_[i] = static_cast<int>(axis);
-      }
+      deciders_.push_back(found[i].axes);
+      slot_deciders_[slot] |= found[i].axes;
     }
   }
-  return true;
+  for (const Propagation::Ask& ask : propagation_.Asks()) {
+    for (const graph::ops::AxisMap& map : ask.maps) {
+      const AxisSet axes = map.MayBeEmpty() ? propagation_.AxesBehind(ask, map, found) : 0;
+      if (std::popcount(axes) > 1) joint_.push_back(axes);
+    }
+  }
+}
+
+bool AxisSums::IsSeparable(AxisSet cut) const {
+  for (size_t slot = 0; slot < slot_deciders_.size(); ++slot) {
+    AxisSet used = 0;
+    for (size_t i = propagation_.Begin(slot); i < propagation_.Begin(slot + 1); ++i) {
+      const AxisSet axes = deciders_[i] & cut;
+      if (std::popcount(axes) > 1 || (axes & used) != 0) return false;
+      used |= axes;
+    }
+  }
+  return std::all_of(joint_.begin(), joint_.end(),
+                     [cut](AxisSet axes) { return std::popcount(axes & cut) <= 1; });
+}
+
+std::optional<size_t> AxisSums::DeciderOf(size_t region, AxisSet cut) const {
+  const AxisSet axes = deciders_[region] & cut;
+  return axes == 0 ? std::nullopt : std::optional(static_cast<size_t>(std::countr_zero(axes)));
 }
 
 void AxisSums::FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
@@ -154,15 +187,15 @@ std::vector<char> AxisSums::FindUnshared(const graph::ops::Box& box) const {
   return found;
 }
 
-// Returns the slots whose regions follow from some of their users alone, because another user needs
-// nothing, or because nothing leaves (`found`), and all slots from which these are made.
+// Returns the slots whose regions follow from some of their users alone, because another user is
+// idle or needs nothing of them, or because nothing leaves (`found`), and all slots from which
+// these are made.
 std::vector<char> AxisSums::FindPartlyAsked(std::span<const Extent> made,
                                             std::vector<char> found) const {
   for (const Propagation::Ask& ask : propagation_.Asks()) {
     const size_t begin = propagation_.Begin(ask.output);
-    const size_t size = propagation_.Begin(ask.output + 1) - begin;
-    if (found[ask.output] != 0 ||
-        (is_shared_[ask.input] != 0 && AsksForNothing(made.subspan(begin, size))))
+    const auto output = made.subspan(begin, propagation_.Begin(ask.output + 1) - begin);
+    if (found[ask.output] != 0 || (is_shared_[ask.input] != 0 && AsksForNothing(ask, output)))
       found[ask.input] = 1;
   }
   return found;
@@ -214,7 +247,7 @@ void AxisSums::AddMade(std::span<const Extent> needed, std::span<const Extent> m
     const bool makes = !AsksForNothing(made.subspan(begin, end - begin));
     sums.asking[slot] += makes ? 1 : 0;
     for (size_t i = begin; i < end; ++i) {
-      if (deciders_[i] != static_cast<int>(axis)) continue;
+      if (!IsDecidedAlong(i, axis)) continue;
       sums.lengths[i] += needed[i].Length();
       if (!makes) continue;
       sums.made[i] += made[i].Length();
@@ -277,11 +310,11 @@ std::optional<AxisSums::Sums> AxisSums::KeepRows(size_t axis, int64_t extent) {
     const std::span<Extent> makes = part(made, slot);
     std::fill(makes.begin(), makes.end(), Extent{});
     if (AsksForNothing(need)) return;
-    bool is_new = (slot_deciders_[slot] & Bit(axis)) != 0 || was_made[slot] == 0;
+    bool is_new = IsDecidedBy(slot, axis) || was_made[slot] == 0;
     std::copy(need.begin(), need.end(), makes.begin());
     for (size_t k = 0; k < need.size(); ++k) {
       const size_t i = propagation_.Begin(slot) + k;
-      if (deciders_[i] != static_cast<int>(axis)) continue;
+      if (!IsDecidedAlong(i, axis)) continue;
       in_order = in_order && need[k].begin >= begins[i];
       begins[i] = need[k].begin;
       makes[k].begin = std::max(need[k].begin, ends[i]);

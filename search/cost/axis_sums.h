@@ -27,10 +27,14 @@ class AxisSums {
   AxisSums(const graph::Graph& graph, const hw_profiles::Profile& profile, graph::Interval interval,
            const base::Stop* stop = nullptr);
 
-  // Returns whether sums of axes multiply: each axis of each tensor depends on at most one cut
-  // axis, and no two axes of a tensor depend on the same one. If not, no other function may be
-  // called.
-  bool IsSeparable() const { return separable_; }
+  // Axes of the output.
+  using AxisSet = graph::tiling::Propagation::AxisSet;
+  static AxisSet SetOf(size_t axis) { return AxisSet{1} << axis; }
+
+  // Returns whether sums multiply for tiles that cut these axes: each axis of each tensor depends
+  // on at most one of them, no two axes of a tensor depend on the same one, and whether a tile
+  // needs an operand at all does not depend on several of them together.
+  bool IsSeparable(AxisSet cut) const;
 
   // The sums of the needs of the positions along one axis, with tiles of one extent. Vectors are
   // parallel to the regions of Propagation::Run, or to its slots where stated.
@@ -62,14 +66,12 @@ class AxisSums {
   // everything outside as one.
   bool IsShared(size_t slot) const { return is_shared_[slot] != 0; }
 
-  // Returns the axis of the output that decides a region; nullopt if none does.
-  std::optional<size_t> DeciderOf(size_t region) const {
-    return deciders_[region] < 0 ? std::nullopt
-                                 : std::optional(static_cast<size_t>(deciders_[region]));
-  }
+  // Returns the one of these axes that decides a region; nullopt if none does. They must be
+  // separable.
+  std::optional<size_t> DeciderOf(size_t region, AxisSet cut) const;
   // Returns whether the axis of the output decides some axis of a slot.
   bool IsDecidedBy(size_t slot, size_t axis) const {
-    return (slot_deciders_[slot] >> axis & 1U) != 0;
+    return (slot_deciders_[slot] & SetOf(axis)) != 0;
   }
 
  private:
@@ -77,7 +79,10 @@ class AxisSums {
     std::optional<Sums> recomputed;
     std::optional<Sums> kept;
   };
-  bool FindDeciders();
+  void FindDeciders();
+  bool IsDecidedAlong(size_t region, size_t axis) const {
+    return (deciders_[region] & SetOf(axis)) != 0;
+  }
   void FindLanes(const graph::Graph& graph, const hw_profiles::Profile& profile,
                  graph::Interval interval);
   const Entry& EntryOf(size_t axis, int64_t extent);
@@ -99,12 +104,12 @@ class AxisSums {
 
   graph::tiling::Propagation propagation_;
   base::PolledWork work_;
-  bool separable_ = false;
   std::vector<char> is_shared_;  // by slot
   bool has_barrier_ = false;
   std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
-  std::vector<int> deciders_;              // by region; -1: none
-  std::vector<uint64_t> slot_deciders_;
+  std::vector<AxisSet> deciders_;          // by region: the axes on which it depends if needed
+  std::vector<AxisSet> slot_deciders_;     // by slot: of all its regions
+  std::vector<AxisSet> joint_;  // sets that only together decide whether some part is needed
   // By region of a result: the number of indices that one step makes along the axis. If
   // `one_is_less`, a single index needs only a part of a step.
   struct Lanes {

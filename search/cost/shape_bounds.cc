@@ -58,9 +58,7 @@ ShapeBounds::ShapeBounds(const graph::Graph& graph, const hw_profiles::Profile& 
                          const std::vector<graph::Usage>& usages, graph::Interval interval,
                          std::span<const encoder::program::Policy> policies, AxisSums& sums)
     : graph_(graph), profile_(profile), interval_(interval), sums_(sums) {
-  if (!sums.IsSeparable() || policies.empty() ||
-      encoder::program::RunsOnHost(graph, profile, interval))
-    return;
+  if (policies.empty() || encoder::program::RunsOnHost(graph, profile, interval)) return;
   divides_channels_ = MayDivideChannels(graph, profile, interval);
   graph::tiling::TiledSubgraph whole;
   whole.interval = interval;
@@ -119,12 +117,16 @@ double ShapeBounds::Find(const TileShape& tile, const Tie& least, const Scale& s
   return score * (1 - kRounding);
 }
 
-// Leaves the totals of a slot empty if nothing is certain.
+// Leaves the totals of all slots empty if nothing is certain.
 void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work) {
   const graph::Shape& output = sums_.Output();
   const Propagation& regions = sums_.Regions();
   const std::optional<size_t> rows = graph::tiling::AxisOf(output, base::Axis::kRows);
   const auto constant = CutConstant();
+  AxisSums::AxisSet cut = 0;
+  for (size_t axis = 0; axis < output.size(); ++axis)
+    cut |= tile[axis] < output[axis] ? AxisSums::SetOf(axis) : 0;
+  if (!sums_.IsSeparable(cut)) return;
   std::vector<const AxisSums::Sums*> along(output.size(), nullptr);
   for (size_t axis = 0; axis < output.size(); ++axis) {
     if (tile[axis] >= output[axis]) continue;
@@ -135,7 +137,7 @@ void ShapeBounds::FindTotals(const TileShape& tile, bool keeps_rows, Work& work)
       work.repeats = SaturatingMul(work.repeats, along[axis]->positions);
   }
   const auto sum_at = [&](size_t region) -> const AxisSums::Sums* {
-    const std::optional<size_t> decider = sums_.DeciderOf(region);
+    const std::optional<size_t> decider = sums_.DeciderOf(region, cut);
     return decider ? along[*decider] : nullptr;
   };
   work.slots.resize(regions.Tensors().size());

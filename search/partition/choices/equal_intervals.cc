@@ -22,6 +22,7 @@ constexpr int kNone = -1;
 constexpr int kBefore = -2;  // the interval
 constexpr int kAfter = -3;
 constexpr int kEnd = -4;  // of a list
+constexpr int kTheTensor = -5;
 
 size_t Mix(size_t hash, size_t value) {
   return (hash ^ value) * 0x9E3779B97F4A7C15U + (hash >> 29U);
@@ -80,8 +81,29 @@ ShapePrices SharedPrices::Find(const graph::tiling::TileShape& shape,
   if (known != known_.end()) return known->second;
   ShapePrices prices = price();
   const auto size = static_cast<int64_t>(prices.priced.size() + prices.held.size()) + 1;
-  if (!stop.Requested() && room_->fetch_sub(size) >= size) known_.emplace(shape, prices);
+  if (!stop.Requested() && room_->Take(size)) known_.emplace(shape, prices);
   return prices;
+}
+
+double SharedPrices::FindBound(const graph::tiling::TileShape& shape, const cost::Tie& floor,
+                               const std::function<double()>& bound, const base::Stop& stop) {
+  const std::lock_guard lock(mutex_);
+  auto of_floor = std::find_if(bounds_.begin(), bounds_.end(),
+                               [&floor](const auto& each) { return each.first == floor; });
+  if (of_floor == bounds_.end()) of_floor = bounds_.insert(of_floor, {floor, {}});
+  const auto known = of_floor->second.find(shape);
+  if (known != of_floor->second.end()) return known->second;
+  const double found = bound();
+  if (!stop.Requested() && room_->TakeForBound()) of_floor->second.emplace(shape, found);
+  return found;
+}
+
+bool SharedPrices::HasBounds(const std::function<bool()>& are_of_use, const base::Stop& stop) {
+  const std::lock_guard lock(mutex_);
+  if (has_bounds_) return *has_bounds_;
+  const bool found = are_of_use();
+  if (!stop.Requested()) has_bounds_ = found;
+  return found;
 }
 
 size_t PriceStore::Hash::operator()(const std::vector<int64_t>& words) const {
@@ -123,7 +145,7 @@ std::shared_ptr<SharedPrices> PriceStore::PricesOf(std::vector<int64_t> descript
   std::shared_ptr<SharedPrices>& prices = prices_[std::move(description)];
   if (prices == nullptr) {
     prices = std::make_shared<SharedPrices>(room_);
-    if (sharing_ == Sharing::kManySearches) room_->fetch_sub(size);
+    if (sharing_ == Sharing::kManySearches) room_->Take(size);
   }
   return prices;
 }
@@ -138,6 +160,7 @@ class EqualIntervals::Description {
     CollectTensors(policies);
     AddOperators();
     for (const int tensor : tensors_) AddTensor(tensor);
+    AddResting();
     for (const encoder::program::Policy& policy : policies) AddPolicy(policy);
   }
 
@@ -149,8 +172,8 @@ class EqualIntervals::Description {
     return all_.graph_.operators[static_cast<size_t>(op)];
   }
 
-  // Collects the tensors that the operators touch, those that are kept or may lie in the tile
-  // memory meanwhile, and their states and next values.
+  // Collects the tensors that the operators touch, those that are kept, and their states and next
+  // values.
   void CollectTensors(std::span<const encoder::program::Policy> policies) {
     const auto take = [this](const std::vector<int>& some) {
       tensors_.insert(tensors_.end(), some.begin(), some.end());
@@ -160,9 +183,10 @@ class EqualIntervals::Description {
       take(OpAt(op).weights);
       take(OpAt(op).outputs);
     }
-    for (const encoder::program::Policy& policy : policies) take(policy.kept);
-    std::copy_if(all_.at_home_.begin(), all_.at_home_.end(), std::back_inserter(tensors_),
-                 [this](int tensor) { return MayBePresent(tensor); });
+    for (const encoder::program::Policy& policy : policies)
+      kept_.insert(kept_.end(), policy.kept.begin(), policy.kept.end());
+    std::sort(kept_.begin(), kept_.end());
+    take(kept_);
     for (size_t i = 0, end = tensors_.size(); i < end; ++i) {
       const int state = all_.graph_.tensors[static_cast<size_t>(tensors_[i])].next_of;
       if (state >= 0) tensors_.push_back(state);
@@ -173,12 +197,14 @@ class EqualIntervals::Description {
     tensors_.erase(std::unique(tensors_.begin(), tensors_.end()), tensors_.end());
   }
 
-  // Whether a tensor at home in the tile memory may lie there while the interval runs.
-  bool MayBePresent(int tensor) const {
+  // Whether a tensor that the operators do not touch takes space in its home while they run. The
+  // next value of a state may lie in the place of the state, so bounds of the room leave it out.
+  bool Rests(int tensor) const {
     const graph::Tensor& its = all_.graph_.tensors[static_cast<size_t>(tensor)];
     const graph::Usage& usage = all_.usages_[static_cast<size_t>(tensor)];
-    if (its.constant || its.state || its.network_output || usage.consumers.empty()) return true;
-    return usage.producer <= interval_.last && usage.consumers.back() >= interval_.first;
+    if (its.constant || its.state) return true;
+    if (its.next_of >= 0 || usage.producer > interval_.last) return false;
+    return its.network_output || usage.consumers.empty() || usage.consumers.back() > interval_.last;
   }
 
   int64_t RankOf(int tensor) const {
@@ -202,29 +228,55 @@ class EqualIntervals::Description {
     Add(static_cast<int64_t>(tensors_.size()));
   }
 
-  // The users of a constant outside the interval are added as a set, because operators all over the
-  // network may read it.
   void AddTensor(int tensor) {
     const auto at = static_cast<size_t>(tensor);
     const graph::Tensor& its = all_.graph_.tensors[at];
-    const graph::Usage& usage = all_.usages_[at];
+    const std::vector<int>& consumers = all_.usages_[at].consumers;
     Add(all_.tensors_[at]);
     Add(its.next_of >= 0 ? RankOf(its.next_of) : -1);
-    AddUser(usage.producer, tensor);
-    std::set<std::pair<int, std::vector<int>>> outside;
-    for (const int consumer : usage.consumers) {
-      if (its.constant && !IsInside(consumer)) {
-        outside.emplace(all_.operators_[static_cast<size_t>(consumer)],
-                        OperandsOf(consumer, tensor));
-      } else {
-        AddUser(consumer, tensor);
-      }
+    AddUser(all_.usages_[at].producer, tensor);
+    for (const int consumer : consumers) {
+      if (IsInside(consumer)) AddUser(consumer, tensor);
     }
-    Add(kEnd);
-    for (const auto& [op, operands] : outside) {
-      Add(op);
-      AddAll(operands);
+    const bool lasts = !its.constant && !consumers.empty() && consumers.back() > interval_.last;
+    Add(lasts && MayOccupyTileMemory(tensor) ? kAfter : kNone);
+    AddAll(ConsumersOutside(tensor));
+  }
+
+  // Whether the tensor, and not only a tile of it, may lie in the tile memory or leaves the
+  // interval. If so, it matters whether it is read later: that decides how long it stays, and
+  // whether a next value may take the place of its state.
+  bool MayOccupyTileMemory(int tensor) const {
+    return IsInside(all_.usages_[static_cast<size_t>(tensor)].producer) ||
+           std::binary_search(kept_.begin(), kept_.end(), tensor) ||
+           std::binary_search(all_.at_home_.begin(), all_.at_home_.end(), tensor);
+  }
+
+  // Returns the consumers outside the interval as a set, because operators all over the network may
+  // read a tensor. Its pads and tables depend on which they are, not on their order.
+  std::vector<int> ConsumersOutside(int tensor) const {
+    std::set<std::vector<int>> consumers;
+    for (const int consumer : all_.usages_[static_cast<size_t>(tensor)].consumers) {
+      if (!IsInside(consumer)) consumers.insert(UserOf(consumer, tensor));
     }
+    std::vector<int> words;
+    for (const std::vector<int>& user : consumers)
+      words.insert(words.end(), user.begin(), user.end());
+    words.push_back(kEnd);
+    return words;
+  }
+
+  // Adds tensors that lie in the tile memory for the whole interval, because it is their home. They
+  // only take space, so their order does not matter.
+  void AddResting() {
+    std::vector<std::vector<int>> resting;
+    for (const int tensor : all_.at_home_) {
+      if (RankOf(tensor) >= 0 || !Rests(tensor)) continue;
+      resting.push_back(ConsumersOutside(tensor));
+      resting.back().push_back(all_.tensors_[static_cast<size_t>(tensor)]);
+    }
+    std::sort(resting.begin(), resting.end());
+    for (const std::vector<int>& words : resting) AddAll(words);
     Add(kEnd);
   }
 
@@ -235,19 +287,17 @@ class EqualIntervals::Description {
     if (op < 0) return Add(kNone);
     if (IsInside(op)) return Add(op - interval_.first);
     Add(op < interval_.first ? kBefore : kAfter);
-    Add(all_.operators_[static_cast<size_t>(op)]);
-    AddAll(OperandsOf(op, tensor));
+    AddAll(UserOf(op, tensor));
   }
 
-  // Returns the operands and results of an operator outside; kNone stands for the tensor.
-  std::vector<int> OperandsOf(int op, int tensor) const {
-    std::vector<int> operands;
+  // Returns an operator outside, and which of its operands and results the tensor is.
+  std::vector<int> UserOf(int op, int tensor) const {
+    std::vector<int> words = {all_.operators_[static_cast<size_t>(op)]};
     for (const std::vector<int>* some : {&OpAt(op).inputs, &OpAt(op).weights, &OpAt(op).outputs}) {
-      for (const int each : *some)
-        operands.push_back(each == tensor ? kNone : all_.tensors_[static_cast<size_t>(each)]);
-      operands.push_back(kEnd);
+      for (const int each : *some) words.push_back(each == tensor ? kTheTensor : 0);
+      words.push_back(kEnd);
     }
-    return operands;
+    return words;
   }
 
   void AddAll(const std::vector<int>& words) {
@@ -266,6 +316,7 @@ class EqualIntervals::Description {
   const EqualIntervals& all_;
   graph::Interval interval_;
   std::vector<int> tensors_;  // ascending
+  std::vector<int> kept_;     // by any policy; ascending
   std::vector<int64_t> words_;
 };
 

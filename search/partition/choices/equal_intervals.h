@@ -88,21 +88,45 @@ struct ShapePrices {
 // order, has the same result for two intervals with equal descriptions, to the last bit.
 // Descriptions are compared as a whole.
 
-// The prices of all intervals with one description. Thread-safe.
+// The number of configurations and of bounds of shapes that all intervals together may still keep.
+// Bounds leave the second half to configurations, which take longer to find.
+struct PriceRoom {
+  explicit PriceRoom(int64_t most) : left(most), for_prices(most / 2) {}
+
+  bool Take(int64_t size) { return left.fetch_sub(size) >= size; }
+  bool TakeForBound() { return left.load() > for_prices && Take(1); }
+
+  std::atomic<int64_t> left;
+  const int64_t for_prices;
+};
+
+// The prices of all intervals with one description, and lower bounds of these
+// (cost/shape_bounds.h). Results are stored unless a stop was requested or there is no room. Other
+// callers wait for a result. Thread-safe.
 class SharedPrices {
  public:
-  // `room`: the number of configurations that all intervals together may still keep.
-  explicit SharedPrices(std::shared_ptr<std::atomic<int64_t>> room) : room_(std::move(room)) {}
+  explicit SharedPrices(std::shared_ptr<PriceRoom> room) : room_(std::move(room)) {}
 
-  // Returns the prices of this tile shape: the known ones, or those of `price`, which are stored
-  // unless a stop was requested or there is no room. Other callers wait for the result.
+  // Returns the prices of this tile shape: the known ones, or those of `price`.
   ShapePrices Find(const graph::tiling::TileShape& shape, const std::function<ShapePrices()>& price,
                    const base::Stop& stop);
 
+  // Returns a lower bound of the scores of this tile shape: the known one, or that of `bound`.
+  // `floor` contains the bounds for every shape that it starts from.
+  double FindBound(const graph::tiling::TileShape& shape, const cost::Tie& floor,
+                   const std::function<double()>& bound, const base::Stop& stop);
+
+  // Returns whether bounds of shapes are of use, from `are_of_use` if it is not known.
+  bool HasBounds(const std::function<bool()>& are_of_use, const base::Stop& stop);
+
  private:
-  std::shared_ptr<std::atomic<int64_t>> room_;
+  using Bounds = std::map<graph::tiling::TileShape, double>;
+
+  std::shared_ptr<PriceRoom> room_;
   std::mutex mutex_;
   std::map<graph::tiling::TileShape, ShapePrices> known_;
+  std::vector<std::pair<cost::Tie, Bounds>> bounds_;  // by floor; there is rarely more than one
+  std::optional<bool> has_bounds_;
 };
 
 // The prices that the orders of one network, and networks rewritten from it, share during one
@@ -118,10 +142,10 @@ class PriceStore {
   enum class Sharing : uint8_t { kOneSearch, kManySearches };
 
   explicit PriceStore(int64_t most = kMostConfigurations, Sharing sharing = Sharing::kOneSearch)
-      : room_(std::make_shared<std::atomic<int64_t>>(most)), sharing_(sharing) {}
+      : room_(std::make_shared<PriceRoom>(most)), sharing_(sharing) {}
 
   // Whether there is no room for more prices. With kManySearches, descriptions use room too.
-  bool IsFull() const { return room_->load() <= 0; }
+  bool IsFull() const { return room_->left.load() <= 0; }
   Sharing SharedBy() const { return sharing_; }
 
   // Returns a number for each operator or tensor: equal numbers mean equality except for names and,
@@ -147,7 +171,7 @@ class PriceStore {
   Distinct<graph::Operator> operators_;
   Distinct<graph::Tensor> tensors_;
   std::unordered_map<std::vector<int64_t>, std::shared_ptr<SharedPrices>, Hash> prices_;
-  std::shared_ptr<std::atomic<int64_t>> room_;
+  std::shared_ptr<PriceRoom> room_;
   Sharing sharing_;
 };
 

@@ -318,7 +318,8 @@ class IntervalChoices {
   // waiting_choices.cc
   bool MayWait() const;
   bool MakeWait(const std::vector<graph::tiling::TileShape>& tile_shapes);
-  cost::ShapeBounds* Bounds(Range policies, std::unique_ptr<cost::ShapeBounds>& others);
+  class ShapeFloors;
+  ShapeFloors FloorsUnder(Range policies);
   void PriceWaiting(const graph::tiling::TileShape& shape, const base::Stop& stop);
   void PriceFront(const base::Stop& stop);
   void PriceAll(const base::Stop& stop);

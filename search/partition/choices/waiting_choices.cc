@@ -52,41 +52,80 @@ bool IntervalChoices::MayWait() const {
          FloorOf(*context_, has_every_axis_, bound_).latency > 0;
 }
 
-// Returns the bounds under these policies; nullptr if they are of no use. `others` owns the result
-// if these are not all policies.
-cost::ShapeBounds* IntervalChoices::Bounds(Range policies,
-                                           std::unique_ptr<cost::ShapeBounds>& others) {
-  const bool are_all = policies == EveryPolicy();
-  std::unique_ptr<cost::ShapeBounds>& bounds = are_all ? expanded_->bounds : others;
-  if (bounds == nullptr || (are_all && expanded_->bounded_policies != expanded_->policies.size())) {
-    if (expanded_->sums == nullptr)
-      expanded_->sums = std::make_unique<cost::AxisSums>(context_->graph, context_->profile,
-                                                         interval_, &context_->stop);
-    bounds = std::make_unique<cost::ShapeBounds>(
-        context_->graph, context_->profile, context_->simulator.Usages(), interval_,
-        std::span(expanded_->policies).subspan(policies.begin, policies.end - policies.begin),
-        *expanded_->sums);
-    if (are_all) expanded_->bounded_policies = expanded_->policies.size();
+// Lower bounds of the scores of shapes under some policies. Equal intervals share them.
+class IntervalChoices::ShapeFloors {
+ public:
+  ShapeFloors(const SearchContext& context, graph::Interval interval, Range policies,
+              encoder::program::TilesMade made, bool holds_back, bool has_every_axis,
+              const cost::Cost& bound, Expanded& expanded)
+      : context_(context),
+        interval_(interval),
+        policies_(policies),
+        floor_(FloorOf(context, has_every_axis, bound)),
+        expanded_(expanded) {
+    if (context.equal_intervals != nullptr)
+      shared_ = context.equal_intervals->PricesOf(interval, Some(), made, holds_back);
   }
-  return bounds->AreOfUse() ? bounds.get() : nullptr;
+
+  // Returns false if no bound can exceed that of the interval.
+  bool AreOfUse() {
+    const auto find = [this] { return Bounds().AreOfUse(); };
+    return shared_ == nullptr ? find() : shared_->HasBounds(find, context_.stop);
+  }
+
+  double Find(const TileShape& shape) {
+    const auto find = [&] { return Bounds().Find(shape, floor_, context_.scale); };
+    return shared_ == nullptr ? find() : shared_->FindBound(shape, floor_, find, context_.stop);
+  }
+
+ private:
+  std::span<const encoder::program::Policy> Some() const {
+    return std::span(expanded_.policies).subspan(policies_.begin, policies_.end - policies_.begin);
+  }
+
+  // Those under all policies last as long as the interval's sums.
+  cost::ShapeBounds& Bounds() {
+    const bool are_all = policies_ == Range{0, expanded_.policies.size()};
+    std::unique_ptr<cost::ShapeBounds>& bounds = are_all ? expanded_.bounds : others_;
+    if (bounds != nullptr && (!are_all || expanded_.bounded_policies == expanded_.policies.size()))
+      return *bounds;
+    if (expanded_.sums == nullptr)
+      expanded_.sums = std::make_unique<cost::AxisSums>(context_.graph, context_.profile, interval_,
+                                                        &context_.stop);
+    bounds = std::make_unique<cost::ShapeBounds>(context_.graph, context_.profile,
+                                                 context_.simulator.Usages(), interval_, Some(),
+                                                 *expanded_.sums);
+    if (are_all) expanded_.bounded_policies = expanded_.policies.size();
+    return *bounds;
+  }
+
+  const SearchContext& context_;
+  graph::Interval interval_;
+  Range policies_;
+  cost::Tie floor_;
+  Expanded& expanded_;
+  std::unique_ptr<cost::ShapeBounds> others_;
+  std::shared_ptr<SharedPrices> shared_;  // nullptr: none
+};
+
+IntervalChoices::ShapeFloors IntervalChoices::FloorsUnder(Range policies) {
+  return {*context_,     interval_,       policies, Made(),
+          MayHoldBack(), has_every_axis_, bound_,   *expanded_};
 }
 
 // Lets the shapes wait. Returns false if they must be priced at once.
 bool IntervalChoices::MakeWait(const std::vector<TileShape>& tile_shapes) {
   if (!MayWait()) return false;
-  std::unique_ptr<cost::ShapeBounds> others;
-  cost::ShapeBounds* bounds = Bounds(EveryPolicy(), others);
-  if (bounds == nullptr) return false;
+  ShapeFloors floors = FloorsUnder(EveryPolicy());
+  if (!floors.AreOfUse()) return false;
   LookForLost(tile_shapes, EveryPolicy(), context_->stop);
   const size_t addition = ++expanded_->additions;
-  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
   for (const TileShape& shape : tile_shapes) {
     if (context_->stop.Requested()) {
       expanded_->lost_shapes = true;
       break;
     }
-    expanded_->waiting.emplace(shape,
-                               Waiting{bounds->Find(shape, floor, context_->scale), addition});
+    expanded_->waiting.emplace(shape, Waiting{floors.Find(shape), addition});
   }
   return true;
 }
@@ -176,18 +215,16 @@ void IntervalChoices::LookForLost(std::span<const TileShape> tile_shapes, Range 
 // Puts aside the shapes whose bound is at least `below`. Returns the others.
 std::vector<TileShape> IntervalChoices::PutAsideUnpriced(const std::vector<TileShape>& tile_shapes,
                                                          Range policies, double below) {
-  std::unique_ptr<cost::ShapeBounds> others;
-  cost::ShapeBounds* bounds =
-      below == std::numeric_limits<double>::infinity() ? nullptr : Bounds(policies, others);
-  if (bounds == nullptr) return tile_shapes;
-  const cost::Tie floor = FloorOf(*context_, has_every_axis_, bound_);
+  if (below == std::numeric_limits<double>::infinity()) return tile_shapes;
+  ShapeFloors floors = FloorsUnder(policies);
+  if (!floors.AreOfUse()) return tile_shapes;
   std::vector<TileShape> rest;
   for (const TileShape& shape : tile_shapes) {
     if (context_->stop.Requested()) {
       expanded_->lost_shapes = true;
       break;
     }
-    const double least = bounds->Find(shape, floor, context_->scale);
+    const double least = floors.Find(shape);
     // A shape with an infinite bound has no price under any policy.
     if (least < below || std::isinf(least)) {
       rest.push_back(shape);

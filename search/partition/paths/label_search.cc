@@ -42,20 +42,21 @@ class BestFirst {
         arcs_(arcs),
         forbidden_(forbidden),
         labels_at_(last_ + 1),
-        behind_(last_ + 1, arcs.HaveSumsOrMaxima() ? Unreachable() : Rest{.score = kInfinity}) {
-    behind_.back() = {};
+        score_behind_(last_ + 1, kInfinity),
+        behind_(arcs.HaveSumsOrMaxima() ? last_ + 1 : 0, Unreachable()) {
+    score_behind_.back() = 0;
+    if (!behind_.empty()) behind_.back() = {};
     const std::span<const ArcLists::Place> places = arcs.All();
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
-      Rest& begin = behind_[place->begin];
-      const Rest& end = behind_[place->end];
-      begin.score = std::min(begin.score, place->score + end.score);
-      if (arcs.HaveSumsOrMaxima() && place->arcs != nullptr)
-        begin.OfferMore(place->arcs->Least(), end);
+      double& score = score_behind_[place->begin];
+      score = std::min(score, place->score + score_behind_[place->end]);
+      if (!behind_.empty() && place->arcs != nullptr)
+        behind_[place->begin].OfferMore(place->arcs->Least(), behind_[place->end]);
     }
   }
 
   // Returns a lower bound of the score of the best path.
-  double LeastScore() const { return scale_.ScoreOf(behind_.front().After({})); }
+  double LeastScore() const { return scale_.ScoreOf(LeastAfter(0, {})); }
 
   // Returns the best path, if its score is at most `most`.
   std::optional<Path> Find(double most, PathLook& look) {
@@ -105,16 +106,13 @@ class BestFirst {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  // A lower bound of every path from a state to the last one. Each metric may have its least value
-  // on a different path.
+  // Lower bounds of the components of every path from a state to the last one, except the score.
+  // Each may have its least value on a different path.
   struct Rest {
-    double score = 0;
     decltype(cost::Cost::maxima) maxima = {};
     decltype(cost::Cost::sums) sums = {};
     double change = 0;
     double latency = 0;
-
-    bool IsUnreachable() const { return score == kInfinity; }
 
     // Lowers the bound for paths that begin with an arc of these least costs and continue with
     // `after`.
@@ -127,24 +125,28 @@ class BestFirst {
         sums[i] = std::min(sums[i], cost.sums[i] + after.sums[i]);
     }
 
-    // Returns a lower bound of the cost of a path that begins with a label of this cost.
-    cost::Cost After(const cost::Cost& cost) const {
-      cost::Cost least = cost;
-      least.score += score;
-      least.change += change;
-      least.tie.latency += latency;
+    void RaiseCost(cost::Cost& cost) const {
+      cost.change += change;
+      cost.tie.latency += latency;
       for (size_t i = 0; i < maxima.size(); ++i)
-        least.maxima[i] = std::max(least.maxima[i], maxima[i]);
-      for (size_t i = 0; i < sums.size(); ++i) least.sums[i] += sums[i];
-      return least;
+        cost.maxima[i] = std::max(cost.maxima[i], maxima[i]);
+      for (size_t i = 0; i < sums.size(); ++i) cost.sums[i] += sums[i];
     }
   };
   static Rest Unreachable() {
-    Rest rest{.score = kInfinity};
+    Rest rest;
     rest.maxima.fill(kInfinity);
     rest.sums.fill(kInfinity);
     rest.change = rest.latency = kInfinity;
     return rest;
+  }
+
+  // Returns a lower bound of the cost of a path to the last state that has this cost up to `state`.
+  cost::Cost LeastAfter(size_t state, const cost::Cost& cost) const {
+    cost::Cost least = cost;
+    least.score += score_behind_[state];
+    if (!behind_.empty()) behind_[state].RaiseCost(least);
+    return least;
   }
 
   struct Open {
@@ -175,9 +177,9 @@ class BestFirst {
   }
 
   void Add(size_t state, Label label) {
-    if (behind_[state].IsUnreachable()) return;
+    if (score_behind_[state] == kInfinity) return;
     if (relaxation_ != nullptr) relaxation_->RaiseToLeast(state, label.cost);
-    const cost::Cost least = behind_[state].After(label.cost);
+    const cost::Cost least = LeastAfter(state, label.cost);
     if (!scale_.WithinLimits(least)) return;
     double score = scale_.ScoreOf(least);
     if (relaxation_ != nullptr) score = std::max(score, relaxation_->LeastScore(state, label.cost));
@@ -195,19 +197,17 @@ class BestFirst {
 
   // Extends the label along all arcs from its state. Returns the number of these arcs.
   int64_t Extend(const Open& from) {
-    int64_t arcs = 0;
     const std::vector<size_t>& here = labels_at_[from.state];
-    const bool is_replaced = std::find(here.begin(), here.end(), from.label) == here.end();
-    for (const ArcLists::Place& place : arcs_.From(from.state)) {
-      if (place.arcs == nullptr) continue;
-      arcs += static_cast<int64_t>(place.arcs->All().size());
-      if (!is_replaced) ExtendAlong(from.label, place);
+    if (std::find(here.begin(), here.end(), from.label) != here.end()) {
+      for (const ArcLists::Place& place : arcs_.From(from.state)) {
+        if (place.arcs != nullptr) ExtendAlong(from.label, place);
+      }
     }
-    return arcs;
+    return arcs_.CountFrom(from.state);
   }
 
   void ExtendAlong(size_t from, const ArcLists::Place& place) {
-    const double behind = behind_[place.end].score;
+    const double behind = score_behind_[place.end];
     if (IsBeyond(labels_[from].cost.score + place.score + behind)) return;
     for (const Arc& arc : place.arcs->All()) {
       const Label& before = labels_[from];
@@ -260,7 +260,8 @@ class BestFirst {
   std::span<const Forbidden> forbidden_;
   std::vector<Label> labels_;
   std::vector<std::vector<size_t>> labels_at_;  // by state: the labels that no other replaces
-  std::vector<Rest> behind_;                    // by state
+  std::vector<double> score_behind_;            // by state: the least score to the last one
+  std::vector<Rest> behind_;                    // by state; empty if scores are all that matters
   std::priority_queue<Open> open_;
   int64_t comparisons_ = 0;  // of labels, since they were last counted
   double most_ = kInfinity;  // the greatest score of labels that are not ignored
@@ -318,7 +319,10 @@ bool LeastCost::HasSumsOrMaxima() const {
 }
 
 ArcLists::ArcLists(int last, std::vector<Place> places)
-    : last_(static_cast<size_t>(last)), places_(std::move(places)), first_at_(last_ + 2) {
+    : last_(static_cast<size_t>(last)),
+      places_(std::move(places)),
+      first_at_(last_ + 2),
+      arcs_from_(last_ + 1) {
   for (const Place& place : places_) ++first_at_[place.begin + 1];
   std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
 }
@@ -332,12 +336,16 @@ ArcLists ArcLists::Emptied() const {
 
 void ArcLists::Fill(size_t place, const ParallelArcs* arcs) {
   Place& here = places_[place];
-  if (here.arcs != nullptr) arcs_ -= static_cast<int64_t>(here.arcs->All().size());
+  const auto count = [&here] {
+    return here.arcs == nullptr ? 0 : static_cast<int64_t>(here.arcs->All().size());
+  };
+  const int64_t before = count();
   here.arcs = arcs;
+  arcs_ += count() - before;
+  arcs_from_[here.begin] += count() - before;
   here.score = std::numeric_limits<double>::infinity();
   if (arcs == nullptr) return;
   here.score = arcs->Least().score;
-  arcs_ += static_cast<int64_t>(arcs->All().size());
   have_sums_or_maxima_ = have_sums_or_maxima_ || arcs->Least().HasSumsOrMaxima();
 }
 

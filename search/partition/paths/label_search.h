@@ -112,6 +112,7 @@ class ArcLists {
   std::span<const Place> All() const { return places_; }
   std::span<const Place> From(size_t state) const;
   int64_t CountArcs() const { return arcs_; }
+  int64_t CountFrom(size_t state) const { return arcs_from_[state]; }
 
   // Returns the same places without arcs.
   ArcLists Emptied() const;
@@ -122,7 +123,8 @@ class ArcLists {
  private:
   size_t last_;
   std::vector<Place> places_;
-  std::vector<size_t> first_at_;  // by state: the first of its places; one more entry at the end
+  std::vector<size_t> first_at_;    // by state: the first of its places; one more entry at the end
+  std::vector<int64_t> arcs_from_;  // by state
   int64_t arcs_ = 0;
   bool have_sums_or_maxima_ = false;
 };
