@@ -48,8 +48,7 @@ cost::Tie FloorOf(const SearchContext& context, bool has_every_axis, const cost:
 }  // namespace
 
 bool IntervalChoices::MayWait() const {
-  return (!expanded_->formulated || expanded_->in_turn) && OnlyLeastMatters() &&
-         FloorOf(*context_, has_every_axis_, bound_).latency > 0;
+  return (!expanded_->formulated || expanded_->in_turn) && OnlyLeastMatters();
 }
 
 // Lower bounds of the scores of shapes under some policies. Equal intervals share them.
