@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tessera/search/cost/coverage.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -14,7 +16,6 @@
 #include "tessera/graph/ops/definition.h"
 #include "tessera/graph/reads.h"
 #include "tessera/graph/regions.h"
-#include "tessera/search/cost/lower_bounds.h"
 
 // Tiles cover the results that leave the interval. So their reads cover what these results depend
 // on, element by element, and together the tiles do at least the work for it. A box is certain if

@@ -14,8 +14,8 @@
 #include "tessera/encoder/program/choices.h"
 #include "tessera/encoder/program/layout.h"
 #include "tessera/encoder/program/memory_lower_bound.h"
-#include "tessera/encoder/program/state_aliasing.h"
 #include "tessera/graph/regions.h"
+#include "tessera/search/cost/certain_traffic.h"
 #include "tessera/search/cost/cost_terms.h"
 #include "tessera/search/cost/latency_bounds.h"
 #include "tessera/search/cost/simulator.h"
@@ -48,8 +48,6 @@ Extents ExtentsOf(const graph::ops::Box& box) {
   return extents;
 }
 
-enum class Scope : uint8_t { kAnyCut, kOneSubgraph };
-
 // Parallel to the operators of the interval.
 std::vector<char> OnHost(const graph::Graph& graph, const Profile& profile,
                          graph::Interval interval) {
@@ -61,20 +59,29 @@ std::vector<char> OnHost(const graph::Graph& graph, const Profile& profile,
   return on_host;
 }
 
+// Which of the coverage's tensors are kept, and the traffic with none and with all of them kept.
+struct TrafficOfKept {
+  const CertainTraffic::Of& spilled;
+  const CertainTraffic::Of& kept;
+  std::span<const char> is_kept;  // by tensor
+
+  const CertainTraffic::Of& Of(size_t tensor) const {
+    return is_kept[tensor] != 0 ? kept : spilled;
+  }
+};
+
 class Bound {
  public:
   Bound(const graph::Graph& graph, const Profile& profile, const std::vector<graph::Usage>& usages,
-        const Coverage& coverage, Scope scope, const std::vector<int>& kept,
-        std::vector<char> on_host)
+        const Coverage& coverage, Scope scope, std::span<const char> on_host)
       : graph_(graph),
         profile_(profile),
         interval_(coverage.Whole().interval),
         scope_(scope),
-        kept_(kept),
         usages_(usages),
         coverage_(coverage),
+        traffic_(graph, profile, usages, coverage, scope, on_host),
         divides_channels_(MayDivideChannels(graph, profile, coverage.Whole().interval)),
-        on_host_(std::move(on_host)),
         ports_(profile.memories.size()),
         dma_(profile.memories.size()),
         touched_(profile.memories.size()) {}
@@ -87,14 +94,22 @@ class Bound {
     return operators;
   }
 
+  // The traffic with these tensors kept.
+  CertainTraffic::Of FindTraffic(std::span<const SubgraphBounds::Operator> operators,
+                                 const std::vector<int>& kept) const {
+    std::vector<char> all;
+    for (const SubgraphBounds::Operator& each : operators)
+      all.push_back(static_cast<char>(each.is_certain && each.all));
+    return traffic_.Find(kept, all);
+  }
+
   plan::Metrics Find(std::span<const SubgraphBounds::Operator> operators,
-                     std::span<const LoadedOnce> constants,
+                     const TrafficOfKept& traffic, std::span<const LoadedOnce> constants,
                      std::span<const SubgraphBounds::Weights> weights, Detail detail) {
     metrics_.clock_hz = profile_.clock_hz;
     engine_.reserve(operators.size());
-    for (size_t i = 0; i < operators.size(); ++i)
-      engine_.push_back(AddOperator(interval_.first + static_cast<int>(i), operators[i]));
-    for (size_t i = 0; i < coverage_.Whole().tensors.size(); ++i) AddTensor(i);
+    for (size_t i = 0; i < operators.size(); ++i) AddOperator(i, operators[i], traffic);
+    for (size_t i = 0; i < traffic.is_kept.size(); ++i) AddTensor(traffic.Of(i).crossings[i]);
     AddConstants(constants);
     if (detail == Detail::kParts)
       metrics_.off_chip_by_cause = {
@@ -106,27 +121,13 @@ class Bound {
   }
 
  private:
-  const graph::Usage& UsageOf(int tensor) const { return usages_[static_cast<size_t>(tensor)]; }
   const graph::tiling::TileClass& WholeTile() const { return coverage_.Whole().classes.front(); }
 
   SubgraphBounds::Operator FindOperator(int index) const;
-  CertainWork AddOperator(int index, const SubgraphBounds::Operator& its);
-  // Returns the axis of growth in some order of the operators, because bounds hold for all orders.
-  std::optional<size_t> GrowthOf(const graph::Operator& op) const {
-    return encoder::program::AxisOfGrowth(graph_, usages_, profile_, op,
-                                          encoder::program::RunsIn::kSomeOrder);
-  }
+  void AddOperator(size_t i, const SubgraphBounds::Operator& its, const TrafficOfKept& traffic);
   const graph::Operator& OpAt(int op) const { return graph_.operators[static_cast<size_t>(op)]; }
-  bool RunsOnHost(int op) const { return on_host_[static_cast<size_t>(op - interval_.first)] != 0; }
-  // Returns whether the host makes or reads the tensor inside the interval. The host does so in the
-  // tensor's home.
-  bool IsUsedByHost(int tensor) const;
-  ExtentsView MovedOf(int index, Extents& part) const;
-  int64_t PortBytes(int tensor, ExtentsView extents, Direction direction) const;
-  Touched TouchedBy(int index) const;
   int64_t PortBytesOfConstants(const graph::Operator& op) const;
-  bool MayBeWrittenDirectly(const Route& route) const;
-  void AddTensor(size_t index);
+  void AddTensor(const CertainTraffic::Crossing& crossing);
   void AddConstants(std::span<const LoadedOnce> constants);
   void AddCrossing(int home, Direction direction, int64_t bytes, bool moved);
   void AddLatency(std::span<const SubgraphBounds::Weights> weights);
@@ -135,11 +136,10 @@ class Bound {
   const Profile& profile_;
   graph::Interval interval_;
   Scope scope_;
-  const std::vector<int>& kept_;
   const std::vector<graph::Usage>& usages_;
   const Coverage& coverage_;
+  CertainTraffic traffic_;
   bool divides_channels_;
-  std::vector<char> on_host_;        // parallel to the interval's operators
   std::vector<CertainWork> engine_;  // parallel to the interval's operators
   std::vector<Touched> ports_;       // bytes over each off-chip memory's port
   std::vector<Touched> dma_;         // the part of them that only DMA can move
@@ -154,13 +154,13 @@ class Bound {
 SubgraphBounds::Operator Bound::FindOperator(int index) const {
   const graph::Operator& op = OpAt(index);
   SubgraphBounds::Operator found;
-  const bool on_host = RunsOnHost(index);
+  const bool on_host = traffic_.RunsOnHost(index);
   if (!on_host && !coverage_.MadeBy(index)) return found;
   const bool hull = on_host || coverage_.MakesTheHull(index);
-  if (!hull && GrowthOf(op)) return found;
+  if (!hull && traffic_.GrowthOf(op)) return found;
   found.is_certain = true;
   Extents part = hull ? Extents() : ExtentsOf(*coverage_.MadeBy(index));
-  const ExtentsView made = hull ? MovedOf(index, part) : ExtentsView(part);
+  const ExtentsView made = hull ? traffic_.MovedOf(index, part) : ExtentsView(part);
   found.macs = on_host ? graph::MacsOf(graph_, op)
                : hull  ? WholeTile().macs[static_cast<size_t>(index - interval_.first)]
                        : graph::MacsOf(graph_, op, *coverage_.MadeBy(index));
@@ -175,81 +175,27 @@ SubgraphBounds::Operator Bound::FindOperator(int index) const {
   return found;
 }
 
-CertainWork Bound::AddOperator(int index, const SubgraphBounds::Operator& its) {
-  CertainWork engine;
-  if (!its.is_certain) return engine;
+void Bound::AddOperator(size_t i, const SubgraphBounds::Operator& its,
+                        const TrafficOfKept& traffic) {
+  CertainWork& engine = engine_.emplace_back();
+  if (!its.is_certain) return;
   engine.cycles = its.cycles;
   base::Accumulate(metrics_.macs, its.macs);
-  metrics_.unknown_work += graph::HasUnknownWork(OpAt(index)) ? 1 : 0;
+  metrics_.unknown_work +=
+      graph::HasUnknownWork(OpAt(interval_.first + static_cast<int>(i))) ? 1 : 0;
   mac_pj_ += its.mac_pj;
-  if (its.all) {
-    engine.all = true;
-    engine.touched = TouchedBy(index);
-    engine.constant_bytes = its.constant_bytes;
-    Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
-    base::Accumulate(here.read, base::SaturatingAdd(engine.touched.read, engine.constant_bytes));
-    base::Accumulate(here.written, engine.touched.written);
+  if (!its.all) return;
+  engine.all = true;
+  engine.constant_bytes = its.constant_bytes;
+  const std::vector<CertainTraffic::Access>& spilled = traffic.spilled.accesses[i];
+  for (size_t k = 0; k < spilled.size(); ++k) {
+    const bool reads = spilled[k].direction == Direction::kRead;
+    base::Accumulate(reads ? engine.touched.read : engine.touched.written,
+                     traffic.Of(spilled[k].tensor).accesses[i][k].bytes);
   }
-  return engine;
-}
-
-// Returns the extents of the first result, without a state from which it grows in place. `part`
-// stores them if there is such a state.
-ExtentsView Bound::MovedOf(int index, Extents& part) const {
-  const graph::Operator& op = OpAt(index);
-  // The host makes all of a result, even if less is needed.
-  const bool all = RunsOnHost(index);
-  const auto extents_of = [this, all](int tensor) -> ExtentsView {
-    return all ? ExtentsView(graph::ShapeOf(graph_, tensor)) : coverage_.NeededOf(tensor);
-  };
-  const ExtentsView made = extents_of(op.outputs.front());
-  const std::optional<size_t> growth = GrowthOf(op);
-  if (!growth) return made;
-  part =
-      WithoutStaying({made.begin(), made.end()}, *growth, extents_of(op.inputs.front())[*growth]);
-  return part;
-}
-
-bool Bound::IsUsedByHost(int tensor) const {
-  const graph::Usage& usage = UsageOf(tensor);
-  const auto is_hosted = [this](int op) { return coverage_.Inside(op) && RunsOnHost(op); };
-  return is_hosted(usage.producer) ||
-         std::any_of(usage.consumers.begin(), usage.consumers.end(), is_hosted);
-}
-
-// Returns the bytes of a tensor that an operator certainly accesses in the tile memory and not in
-// its home.
-int64_t Bound::PortBytes(int tensor, ExtentsView extents, Direction direction) const {
-  const graph::Tensor& facts = graph_.tensors[static_cast<size_t>(tensor)];
-  const auto payload = [&](TensorRole role) {
-    return PayloadBytes(facts, extents, hw_profiles::LayoutOf(profile_, role));
-  };
-  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
-  if (scope_ == Scope::kOneSubgraph)
-    return route.transfer == TransferKind::kDirect ? 0 : payload(route.role);
-  const bool may_cross = route.role == TensorRole::kFeature;
-  const TensorRole at_home = may_cross ? TensorRole::kBoundary : route.role;
-  const bool may_be_direct = direction == Direction::kRead
-                                 ? hw_profiles::MayReadAtHome(profile_, at_home)
-                                 : hw_profiles::MayWriteAtHome(profile_, at_home);
-  if (may_be_direct) return 0;
-  return may_cross ? std::min(payload(route.role), payload(at_home)) : payload(at_home);
-}
-
-Touched Bound::TouchedBy(int index) const {
-  const graph::Operator& op = OpAt(index);
-  Touched touched;
-  const bool first_stays = GrowthOf(op).has_value();
-  for (size_t i = first_stays ? 1 : 0; i < op.inputs.size(); ++i) {
-    base::Accumulate(touched.read,
-                     PortBytes(op.inputs[i], coverage_.NeededOf(op.inputs[i]), Direction::kRead));
-  }
-  Extents part;
-  for (size_t i = 0; i < op.outputs.size(); ++i) {
-    const ExtentsView made = i == 0 ? MovedOf(index, part) : coverage_.NeededOf(op.outputs[i]);
-    base::Accumulate(touched.written, PortBytes(op.outputs[i], made, Direction::kWrite));
-  }
-  return touched;
+  Touched& here = touched_[static_cast<size_t>(profile_.tile_memory)];
+  base::Accumulate(here.read, base::SaturatingAdd(engine.touched.read, engine.constant_bytes));
+  base::Accumulate(here.written, engine.touched.written);
 }
 
 // Tables that are stored with a constant do not count, because K slices come without them.
@@ -261,35 +207,17 @@ int64_t Bound::PortBytesOfConstants(const graph::Operator& op) const {
   return bytes;
 }
 
-// Returns whether an engine may write a result in its home although another operator of the
-// interval reads it, because a cut may separate the two.
-bool Bound::MayBeWrittenDirectly(const Route& route) const {
-  return scope_ == Scope::kAnyCut && hw_profiles::MayWriteAt(profile_, route.role, route.home);
-}
-
-void Bound::AddTensor(size_t index) {
-  const int tensor = coverage_.Whole().tensors[index];
-  const Route route = RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept_);
-  if (route.transfer != TransferKind::kMoved && route.transfer != TransferKind::kDirect) return;
-  const graph::Tensor& t = graph_.tensors[static_cast<size_t>(tensor)];
-  const hw_profiles::RoleLayout& layout = hw_profiles::LayoutOf(profile_, route.role);
-  const bool moved = route.transfer == TransferKind::kMoved && !IsUsedByHost(tensor);
-  if (coverage_.Inside(UsageOf(tensor).producer)) {
-    const int64_t bytes = PayloadBytes(t, WholeTile().share[index], layout);
-    AddCrossing(route.home, Direction::kWrite, bytes, moved && !MayBeWrittenDirectly(route));
-    base::Accumulate(outputs_, bytes);
-  } else if (const auto read = coverage_.ReadOf(tensor)) {
-    const int64_t bytes = PayloadBytes(t, ExtentsOf(*read), layout);
-    AddCrossing(route.home, Direction::kRead, bytes, moved);
-    base::Accumulate(inputs_, bytes);
-  }
+void Bound::AddTensor(const CertainTraffic::Crossing& crossing) {
+  if (!crossing.home) return;
+  AddCrossing(*crossing.home, crossing.direction, crossing.bytes, crossing.moved);
+  base::Accumulate(crossing.direction == Direction::kRead ? inputs_ : outputs_, crossing.bytes);
 }
 
 void Bound::AddConstants(std::span<const LoadedOnce> constants) {
   for (const LoadedOnce& constant : constants) {
     if (constant.home == profile_.tile_memory) continue;
     const bool moved = !hw_profiles::MayReadAt(profile_, TensorRole::kConstant, constant.home) &&
-                       !IsUsedByHost(constant.tensor);
+                       !traffic_.IsUsedByHost(constant.tensor);
     AddCrossing(constant.home, Direction::kRead, constant.bytes, moved);
     base::Accumulate(weights_, constant.bytes);
   }
@@ -350,11 +278,13 @@ plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile,
                          graph::Interval interval) {
   const std::vector<graph::Usage> usages = graph::UsagesOf(graph);
   const Coverage coverage(graph, usages, interval);
-  const std::vector<int> none;
-  Bound bound(graph, profile, usages, coverage, Scope::kAnyCut, none,
-              OnHost(graph, profile, interval));
-  return bound.Find(bound.FindOperators(), ConstantsLoadedOnce(graph, profile, interval), {},
-                    Detail::kParts);
+  const std::vector<char> on_host = OnHost(graph, profile, interval);
+  Bound bound(graph, profile, usages, coverage, Scope::kAnyCut, on_host);
+  const std::vector<SubgraphBounds::Operator> operators = bound.FindOperators();
+  const CertainTraffic::Of spilled = bound.FindTraffic(operators, {});
+  const std::vector<char> none(coverage.Whole().tensors.size());
+  return bound.Find(operators, {spilled, spilled, none},
+                    ConstantsLoadedOnce(graph, profile, interval), {}, Detail::kParts);
 }
 
 SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile,
@@ -364,9 +294,10 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
       usages_(usages),
       coverage_(graph, usages, interval),
       on_host_(OnHost(graph, profile, interval)) {
-  const std::vector<int> none;
-  const Bound bound(graph, profile, usages, coverage_, Scope::kOneSubgraph, none, on_host_);
+  const Bound bound(graph, profile, usages, coverage_, Scope::kOneSubgraph, on_host_);
   operators_ = bound.FindOperators();
+  spilled_ = bound.FindTraffic(operators_, {});
+  kept_ = bound.FindTraffic(operators_, coverage_.Whole().tensors);
   constants_ = ConstantsLoadedOnce(graph, profile, interval);
   // Keeping tensors is never refused, so with all of them kept, the policies of every case are
   // included.
@@ -376,8 +307,11 @@ SubgraphBounds::SubgraphBounds(const graph::Graph& graph, const Profile& profile
 }
 
 plan::Metrics SubgraphBounds::Find(const std::vector<int>& kept, Detail detail) const {
-  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, kept, on_host_)
-      .Find(operators_, constants_, weights_, detail);
+  std::vector<char> is_kept;
+  for (const int tensor : coverage_.Whole().tensors)
+    is_kept.push_back(static_cast<char>(std::binary_search(kept.begin(), kept.end(), tensor)));
+  return Bound(graph_, profile_, usages_, coverage_, Scope::kOneSubgraph, on_host_)
+      .Find(operators_, {spilled_, kept_, is_kept}, constants_, weights_, detail);
 }
 
 plan::Metrics FindLowerBounds(const graph::Graph& graph, const hw_profiles::Profile& profile,

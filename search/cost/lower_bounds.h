@@ -8,19 +8,19 @@
 
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/graph.h"
-#include "tessera/graph/ops/definition.h"
 #include "tessera/graph/tiling/propagation.h"
-#include "tessera/graph/tiling/tiling.h"
 #include "tessera/hw_profiles/profile.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/problem.h"
+#include "tessera/search/cost/certain_traffic.h"
 #include "tessera/search/cost/cost_terms.h"
+#include "tessera/search/cost/coverage.h"
 #include "tessera/search/cost/tile_cost.h"
 #include "tessera/search/cost/traffic.h"
 
 // Lower bounds of the costs of an interval of operators and of a network, for any tiling. They are
-// implemented in lower_bounds.cc, coverage.cc, least_regions.cc and peak_lower_bound.cc. The
-// second, independent derivation is in plan/verify/infeasibility/.
+// implemented in lower_bounds.cc and peak_lower_bound.cc. The second, independent derivation is in
+// plan/verify/infeasibility/.
 namespace tessera::search::cost {
 
 // Returns a lower bound of the cost of the interval for any tile, policy, or partition into several
@@ -30,60 +30,6 @@ namespace tessera::search::cost {
 // in their home over its port. peak_bytes and peak_bytes_per_cycle are 0; bound_by is empty.
 plan::Metrics LowerBound(const graph::Graph& graph, const hw_profiles::Profile& profile,
                          graph::Interval interval);
-
-// The interval as one tile with the whole output: for every tensor the hull that this tile needs,
-// and the box within that hull that the tiles of every other tiling also cover. Graph and usages
-// must outlive this object.
-class Coverage {
- public:
-  Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
-           graph::Interval interval);
-
-  // The interval as one tile.
-  const graph::tiling::TiledSubgraph& Whole() const { return whole_; }
-
-  // Returns the number of elements along each axis that the single tile needs of a tensor of the
-  // interval.
-  graph::tiling::ExtentsView NeededOf(int tensor) const;
-
-  bool Inside(int op) const { return whole_.interval.first <= op && op <= whole_.interval.last; }
-
-  // MadeBy returns the box of an operator's first output that its tiles together make at least.
-  // ReadOf returns the box of a tensor from outside the interval that the tiles read at least. Both
-  // return nullopt if nothing is certain.
-  const std::optional<graph::ops::Box>& MadeBy(int op) const {
-    return made_[static_cast<size_t>(op - whole_.interval.first)];
-  }
-  const std::optional<graph::ops::Box>& ReadOf(int tensor) const { return read_[SlotOf(tensor)]; }
-
-  // Returns those of the tensors, which ascend, that the operators of the interval use.
-  std::vector<int> Touched(std::span<const int> tensors) const;
-
-  // Returns whether the tiles together make at least what the single tile makes.
-  bool MakesTheHull(int op) const;
-
-  // Returns whether the tiles of the operator make all of its results and together read at least
-  // the hulls of its operands, each operand as far as a tile needs it.
-  bool ReadsAndMakesAll(int op) const;
-
- private:
-  const graph::Operator& OpAt(int op) const { return graph_->operators[static_cast<size_t>(op)]; }
-  bool IsWhole(int tensor, const graph::ops::Box& box) const;
-  const graph::ops::Box& HullOf(int tensor) const { return hulls_[SlotOf(tensor)]; }
-  std::optional<graph::ops::Box> FindMade(int op) const;
-  std::optional<graph::ops::Box> FindRead(int tensor) const;
-  std::optional<graph::ops::Box> ReadBy(int op, const graph::ops::OperandShapes& shapes,
-                                        size_t operand) const;
-  size_t SlotOf(int tensor) const;
-  bool Leaves(int tensor) const;
-
-  const graph::Graph* graph_;
-  std::span<const graph::Usage> usages_;
-  graph::tiling::TiledSubgraph whole_;
-  std::vector<graph::ops::Box> hulls_;                // of the tensors of the single tile
-  std::vector<std::optional<graph::ops::Box>> made_;  // by operator of the interval
-  std::vector<std::optional<graph::ops::Box>> read_;  // of the tensors of the single tile
-};
 
 // Lower bounds of the cost of an interval as exactly one subgraph, for many sets of kept boundary
 // tensors (encoder::program::Policy::kept). Data that does not depend on these sets is computed
@@ -125,6 +71,8 @@ class SubgraphBounds {
   Coverage coverage_;
   std::vector<char> on_host_;  // by operator
   std::vector<Operator> operators_;
+  CertainTraffic::Of spilled_;  // with no boundary tensor kept
+  CertainTraffic::Of kept_;     // with all of them kept
   std::vector<LoadedOnce> constants_;
   std::vector<Weights> weights_;  // allowed by the profile here, each once
 };
