@@ -98,11 +98,12 @@ double SharedPrices::FindBound(const graph::tiling::TileShape& shape, const cost
   return found;
 }
 
-bool SharedPrices::HasBounds(const std::function<bool()>& are_of_use, const base::Stop& stop) {
+bool SharedPrices::FindOnce(std::optional<bool>& known, const std::function<bool()>& find,
+                            const base::Stop& stop) {
   const std::lock_guard lock(mutex_);
-  if (has_bounds_) return *has_bounds_;
-  const bool found = are_of_use();
-  if (!stop.Requested()) has_bounds_ = found;
+  if (known) return *known;
+  const bool found = find();
+  if (!stop.Requested()) known = found;
   return found;
 }
 

@@ -116,17 +116,27 @@ class SharedPrices {
   double FindBound(const graph::tiling::TileShape& shape, const cost::Tie& floor,
                    const std::function<double()>& bound, const base::Stop& stop);
 
-  // Returns whether bounds of shapes are of use, from `are_of_use` if it is not known.
-  bool HasBounds(const std::function<bool()>& are_of_use, const base::Stop& stop);
+  // Return whether bounds of shapes are of use, and whether the encoder refuses every policy, from
+  // the function if it is not known.
+  bool HasBounds(const std::function<bool()>& are_of_use, const base::Stop& stop) {
+    return FindOnce(has_bounds_, are_of_use, stop);
+  }
+  bool IsRefused(const std::function<bool()>& is_refused, const base::Stop& stop) {
+    return FindOnce(is_refused_, is_refused, stop);
+  }
 
  private:
   using Bounds = std::map<graph::tiling::TileShape, double>;
+
+  bool FindOnce(std::optional<bool>& known, const std::function<bool()>& find,
+                const base::Stop& stop);
 
   std::shared_ptr<PriceRoom> room_;
   std::mutex mutex_;
   std::map<graph::tiling::TileShape, ShapePrices> known_;
   std::vector<std::pair<cost::Tie, Bounds>> bounds_;  // by floor; there is rarely more than one
   std::optional<bool> has_bounds_;
+  std::optional<bool> is_refused_;
 };
 
 // The prices that the orders of one network, and networks rewritten from it, share during one

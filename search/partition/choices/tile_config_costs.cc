@@ -83,6 +83,11 @@ std::vector<std::unique_ptr<TileConfigCost::Tried>>& TileConfigCost::Policies() 
   return *tried_;
 }
 
+bool TileConfigCost::IsRefused() {
+  const auto find = [this] { return Policies().empty(); };
+  return shared_ == nullptr ? find() : shared_->IsRefused(find, *stop_);
+}
+
 bool TileConfigCost::LeavesOutAny(std::span<const graph::tiling::TileShape> shapes) {
   return std::any_of(Policies().begin(), Policies().end(), [&](const auto& tried) {
     return std::any_of(shapes.begin(), shapes.end(),

@@ -34,7 +34,7 @@ class TileConfigCost {
                  encoder::program::TilesMade made, bool holds_back, const base::Stop& stop);
 
   // Whether the encoder refuses every policy.
-  bool IsRefused() { return Policies().empty(); }
+  bool IsRefused();
 
   // Whether shapes were skipped, because a policy makes too many tiles of them to follow, or
   // because of the stop.

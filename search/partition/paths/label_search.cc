@@ -345,7 +345,7 @@ void ArcLists::Fill(size_t place, const ParallelArcs* arcs) {
   arcs_from_[here.begin] += count() - before;
   here.score = std::numeric_limits<double>::infinity();
   if (arcs == nullptr) return;
-  here.score = arcs->Least().score;
+  here.score = arcs->LeastScore();
   have_sums_or_maxima_ = have_sums_or_maxima_ || arcs->Least().HasSumsOrMaxima();
 }
 

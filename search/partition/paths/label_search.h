@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -68,24 +69,31 @@ struct LeastCost {
 };
 
 // Arcs with a common begin and a common end, and the least values of their costs. If an arc with
-// these values is of no use, none of the arcs is.
+// these values is of no use, none of the arcs is. Most are single arcs.
 class ParallelArcs {
  public:
-  explicit ParallelArcs(const Arc& first) { Add(first); }
+  explicit ParallelArcs(const Arc& first) : arcs_{first} {}
 
   void Add(const Arc& arc) {
+    if (least_ == nullptr) least_ = std::make_unique<LeastCost>(Least());
     arcs_.push_back(arc);
-    least_.Add(arc.cost);
+    least_->Add(arc.cost);
   }
 
   uint32_t Begin() const { return static_cast<uint32_t>(arcs_.front().begin); }
   uint32_t End() const { return static_cast<uint32_t>(arcs_.front().end); }
   std::span<const Arc> All() const { return arcs_; }
-  const LeastCost& Least() const { return least_; }
+  double LeastScore() const { return least_ == nullptr ? arcs_.front().cost.score : least_->score; }
+  LeastCost Least() const {
+    if (least_ != nullptr) return *least_;
+    LeastCost least;
+    least.Add(arcs_.front().cost);
+    return least;
+  }
 
  private:
-  std::vector<Arc> arcs_;  // never empty
-  LeastCost least_;
+  std::vector<Arc> arcs_;             // never empty
+  std::unique_ptr<LeastCost> least_;  // of several arcs
 };
 
 // The arcs that a search may use, by the state where they begin, in places that are filled and
