@@ -30,13 +30,14 @@
 //
 // If one user of a tensor needs nothing of it, the region follows from the other users alone, along
 // every axis. Sums do not multiply there, so these positions are left out of the sums of the tensor
-// and of all tensors from which it is made. If a tensor has one user, tiles that need nothing of it
-// are excluded by the positions along one axis, such as those beside an operand of a concatenation:
+// and of all tensors from which it is made.
 //
-//     columns      a    b    c       of the operand on the left, tiles in a and b need a part,
-//     those operands   |--------|---|      in c none: positions along the rows need what they need,
-//     times
-//                                    the two positions along the columns
+// If a tensor has one user, the positions along one axis tell which tiles need nothing of it. Sums
+// then multiply, even if its other axes follow from other axes of the output:
+//
+//     channels       a    b    c      first operand of a concatenation: tiles at c need nothing,
+//     operands   |----------|-----|   those at a and b need (5 + 4) channels times the sums along
+//                                     the rows and columns
 //
 // Cost: a propagation for each position along an axis, once for every extent. Tests compare bounds
 // that use these sums with the simulator.

@@ -80,13 +80,17 @@ struct ShapePrices {
 //     layer 1    .. [ norm  q  k  v  attention  add ] ..     one of them is priced,
 //     layer 2    .. [ norm  q  k  v  attention  add ] ..     the other takes its prices
 //
-// An interval is described by a sequence of numbers: its operators, the tensors that these touch or
-// that lie in the tile memory meanwhile, the producers and consumers of these tensors inside and
-// outside, and the policies. Operators and tensors that are equal except for names have the same
-// number. Tensors are numbered in ascending order of their indices. So a computation that depends
-// only on the network, the profile, the interval and the policies, and reads tensors in ascending
-// order, has the same result for two intervals with equal descriptions, to the last bit.
-// Descriptions are compared as a whole.
+// An interval is described by a sequence of numbers: its operators, the tensors that these touch,
+// the producers and consumers of these tensors inside and outside, and the policies. Operators and
+// tensors that are equal except for names have the same number. Tensors are numbered in ascending
+// order of their indices. So a computation that depends only on the network, the profile, the
+// interval and the policies, and reads tensors in ascending order, has the same result for two
+// intervals with equal descriptions, to the last bit. Descriptions are compared as a whole.
+//
+// What cannot change a price is left out, so that layers are equal although they have different
+// places in the network: tensors that only lie in the tile memory meanwhile, such as the caches of
+// other layers, are a set. So are the consumers outside; whether one of them follows only counts
+// where the tensor may stay in the tile memory.
 
 // The number of configurations and of bounds of shapes that all intervals together may still keep.
 // Bounds leave the second half to configurations, which take longer to find.

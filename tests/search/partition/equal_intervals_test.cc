@@ -19,7 +19,9 @@
 #include "tessera/base/stop.h"
 #include "tessera/encoder/program/build_program.h"
 #include "tessera/encoder/program/homes.h"
+#include "tessera/search/cost/axis_sums.h"
 #include "tessera/search/cost/lower_bounds.h"
+#include "tessera/search/cost/shape_bounds.h"
 #include "tessera/search/partition/choices/interval_choices.h"
 #include "tessera/search/partition/choices/search_context.h"
 #include "tessera/search/partition/choices/tile_config_costs.h"
@@ -160,17 +162,36 @@ struct Machine {
   EqualIntervals equal_intervals;
 };
 
+std::vector<graph::tiling::TileShape> ShapesOf(const Machine& machine, graph::Interval interval) {
+  std::vector<graph::tiling::TileShape> shapes =
+      tiling::ShapeSearch(tiling::GridOf(machine.graph, machine.profile, interval)).Start();
+  if (shapes.size() > kMostShapes) shapes.resize(kMostShapes);
+  return shapes;
+}
+
+// Lower bounds of the scores of shapes, and whether the encoder refuses every policy.
+std::string BoundsOf(const Machine& machine, graph::Interval interval,
+                     std::span<const Policy> policies) {
+  const SearchContext context = machine.Context(false);
+  TileConfigCost costs(context, interval, policies, TilesMade::kThatDiffer, true, machine.never);
+  std::string text = costs.IsRefused() ? "refused" : "";
+  cost::AxisSums sums(machine.graph, machine.profile, interval);
+  cost::ShapeBounds bounds(machine.graph, machine.profile, machine.simulator.Usages(), interval,
+                           policies, sums);
+  if (!bounds.AreOfUse()) return text;
+  for (const graph::tiling::TileShape& shape : ShapesOf(machine, interval))
+    text += std::to_string(bounds.Find(shape, {}, machine.scale)) + " ";
+  return text;
+}
+
 // Everything that prices of an interval say.
 std::string PricesOf(const Machine& machine, graph::Interval interval,
                      std::span<const Policy> policies, bool shares) {
   const SearchContext context = machine.Context(shares);
   TileConfigCost costs(context, interval, policies, TilesMade::kThatDiffer, true, machine.never);
-  std::vector<graph::tiling::TileShape> shapes =
-      tiling::ShapeSearch(tiling::GridOf(machine.graph, machine.profile, interval)).Start();
-  if (shapes.size() > kMostShapes) shapes.resize(kMostShapes);
   std::string text;
   const auto add = [&text](auto number) { text += std::to_string(number) + " "; };
-  for (const auto& [config, price] : costs.Find(shapes)) {
+  for (const auto& [config, price] : costs.Find(ShapesOf(machine, interval))) {
     std::for_each(config.tile.begin(), config.tile.end(), add);
     add(static_cast<int>(config.weights));
     add(static_cast<int>(config.halo));
@@ -238,6 +259,7 @@ TEST(EqualIntervals, HaveEqualPrices) {
         const std::string of_original = PricesOf(machine, original, policies, true);
         EXPECT_EQ(PricesOf(machine, copy, others, false), of_original);
         EXPECT_EQ(PricesOf(machine, copy, others, true), of_original);
+        EXPECT_EQ(BoundsOf(machine, copy, others), BoundsOf(machine, original, policies));
         priced += of_original.find('\n') != std::string::npos ? 1 : 0;
       }
     }
