@@ -16,6 +16,7 @@ CertainTraffic::Of CertainTraffic::Find(const std::vector<int>& kept,
                                         std::span<const char> all) const {
   const std::vector<int>& tensors = coverage_.Whole().tensors;
   std::vector<Route> routes;
+  routes.reserve(tensors.size());
   for (const int tensor : tensors)
     routes.push_back(RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept));
   Of found;
