@@ -25,8 +25,8 @@
 // Tiles that keep rows make each row once. Their lengths result from a walk down the rows with the
 // made rows instead of the needed ones. As in cached_halo.cc, a tensor's tile begins where the
 // previous tiles ended. Later tiles must not need earlier rows, so needs must begin in ascending
-// order; otherwise nothing is certain. A tensor that the encoder does not keep is made more often
-// than these sums state.
+// order; otherwise nothing is certain, nor if some rows need nothing of a tensor. A tensor that the
+// encoder does not keep is made more often than these sums state.
 //
 // If one user of a tensor needs nothing of it, the region follows from the other users alone, along
 // every axis. Sums do not multiply there, so these positions are left out of the sums of the tensor
@@ -119,6 +119,7 @@ void AxisSums::FindDeciders() {
   for (const Propagation::Ask& ask : propagation_.Asks()) {
     for (const graph::ops::AxisMap& map : ask.maps) {
       const AxisSet axes = map.MayBeEmpty() ? propagation_.AxesBehind(ask, map, found) : 0;
+      emptying_ |= axes;
       if (std::popcount(axes) > 1) joint_.push_back(axes);
     }
   }
@@ -206,7 +207,8 @@ const AxisSums::Entry& AxisSums::EntryOf(size_t axis, int64_t extent) {
   const auto found = entries_.find({axis, extent});
   if (found != entries_.end()) return found->second;
   Entry entry{Recompute(axis, extent), std::nullopt};
-  if (graph::tiling::AxisOf(Output(), base::Axis::kRows) == axis && !has_barrier_)
+  const bool may_idle = (emptying_ & SetOf(axis)) != 0;
+  if (graph::tiling::AxisOf(Output(), base::Axis::kRows) == axis && !has_barrier_ && !may_idle)
     entry.kept = KeepRows(axis, extent);
   return entries_.emplace(std::pair(axis, extent), std::move(entry)).first->second;
 }

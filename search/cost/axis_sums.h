@@ -109,6 +109,7 @@ class AxisSums {
   std::vector<graph::ops::Extent> whole_;  // the regions of the whole output
   std::vector<AxisSet> deciders_;          // by region: the axes on which it depends if needed
   std::vector<AxisSet> slot_deciders_;     // by slot: of all its regions
+  AxisSet emptying_ = 0;        // the axes on which it depends whether some tensor is needed
   std::vector<AxisSet> joint_;  // sets that only together decide whether some part is needed
   // By region of a result: the number of indices that one step makes along the axis. If
   // `one_is_less`, a single index needs only a part of a step.

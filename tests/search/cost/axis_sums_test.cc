@@ -187,5 +187,19 @@ TEST(AxisSums, AreMissingAfterAStop) {
   EXPECT_NE(whole.Of(kRows, 1, false), nullptr);
 }
 
+// Windows that lie in the padding need nothing; which tile then begins to keep rows is not certain.
+TEST(AxisSums, OfKeptRowsAreMissingWhereRowsMayNeedNothing) {
+  constexpr size_t kRows = 2;
+  for (const int64_t pad : {0, 1, 3}) {
+    graph::GraphBuilder builder;
+    const int input = builder.AddInput({1, 2, 8, 4});
+    builder.AddConv(input, /*channels=*/2, /*kernel=*/2, /*stride=*/1, pad);
+    const graph::Graph network = std::move(builder).Build();
+    AxisSums sums(network, hw_profiles::Profile{}, {0, 0});
+    EXPECT_NE(sums.Of(kRows, 1, false), nullptr) << pad;
+    EXPECT_EQ(sums.Of(kRows, 1, true) != nullptr, pad < 2) << pad;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::search::cost
