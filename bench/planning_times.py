@@ -8,8 +8,7 @@
 Networks are those of examples/networks, the .onnx files of FOLDER without symbolic dimensions
 (floats as int8), and three that are made here:
 
-  llama_32_layers   the decoder of a language model, one token: 32 equal layers with key and value
-                    caches of 128 tokens
+  llama_32_layers   llama_decode_gqa with 32 instead of four layers
   chain_500         500 operators one behind another, no two alike, with skips
   forks_5000        5 000 operators with random forks and skips, planned with --timeout 2
 
@@ -30,79 +29,129 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def network(name, inputs, operators, outputs):
-    return {"schema": 1, "name": name, "dtype": "int8", "inputs": inputs,
-            "operators": operators, "outputs": outputs}
-
-
-def llama(layers, width=512, kv_heads=2, group=4, depth=64, hidden=1408, tokens=128):
-    """One token through `layers` layers of grouped attention and a gated feed-forward part."""
-    inputs = [{"id": "token", "shape": [1, 1, width]}]
-    operators = []
-
-    def add(name, kind, sources, **rest):
-        operators.append({"id": name, "kind": kind, "inputs": sources, **rest})
-        return name
-
-    x = "token"
-    for i in range(layers):
-        at = f"layer{i}_"
-        norm = add(at + "norm", "layer_norm", [x], axis=2)
-        query = add(at + "query", "matmul", [norm], columns=kv_heads * group * depth)
-        heads = add(at + "heads", "reshape", [query], shape=[kv_heads, group, depth])
-        cached = {}
-        for part in ("keys", "values"):
-            made = add(at + "new_" + part, "matmul", [norm], columns=kv_heads * depth)
-            split = add(at + part + "_split", "reshape", [made], shape=[1, kv_heads, depth])
-            state = at + part + "_before"
-            inputs.append({"id": state, "shape": [tokens - 1, kv_heads, depth], "state": True,
-                           "next": at + part})
-            cached[part] = add(at + part, "concat", [state, split], axis=0)
-        scores = add(at + "scores", "matmul", [heads, cached["keys"]], second_axes=[1, 2, 0])
-        weights = add(at + "weights", "softmax", [scores], axis=2)
-        mixed = add(at + "mixed", "matmul", [weights, cached["values"]], second_axes=[1, 0, 2])
-        joined = add(at + "joined", "reshape", [mixed], shape=[1, 1, kv_heads * group * depth])
-        attended = add(at + "attended", "matmul", [joined], columns=width)
-        x = add(at + "sum", "elementwise", [x, attended], function="add")
-        norm = add(at + "norm2", "layer_norm", [x], axis=2)
-        gate = add(at + "gate", "matmul", [norm], columns=hidden, activation="silu")
-        up = add(at + "up", "matmul", [norm], columns=hidden)
-        product = add(at + "product", "elementwise", [gate, up], function="mul")
-        down = add(at + "down", "matmul", [product], columns=width)
-        x = add(at + "out", "elementwise", [x, down], function="add")
-    return network(f"llama_{layers}_layers", inputs, operators, [x])
-
-
-def convolutions(name, count, reach, seed):
-    """Convolutions that read one of the last `reach` results, and sums and concatenations of two."""
-    draw = random.Random(seed)
-    operators = []
-    channels = {"x": 16}
-    recent = ["x"]
-    for i in range(count):
-        source = recent[-draw.randint(1, reach)] if len(recent) >= reach else recent[-1]
-        alike = [each for each in recent[:-1] if channels[each] == channels[source] and
-                 each != source]
-        op = {"id": f"op{i}"}
-        kind = draw.choice(["conv", "conv", "conv", "depthwise", "sum", "concat"])
-        if kind == "sum" and alike:
-            op.update(kind="elementwise", function="add", inputs=[source, draw.choice(alike)])
-            channels[op["id"]] = channels[source]
-        elif kind == "concat" and alike and channels[source] <= 48:
-            op.update(kind="concat", axis=1, inputs=[source, draw.choice(alike)])
-            channels[op["id"]] = 2 * channels[source]
-        elif kind == "depthwise":
-            op.update(kind="depthwise", inputs=[source], kernel=draw.choice([3, 5]), pads="same")
-            channels[op["id"]] = channels[source]
-        else:
-            op.update(kind="conv", inputs=[source], kernel=draw.choice([1, 3]), pads="same",
-                      out_channels=8 * draw.randint(1, 12))
-            channels[op["id"]] = op["out_channels"]
-        operators.append(op)
-        recent = (recent + [op["id"]])[-8:]
+def network(name, inputs, operators, constants=()):
     read = {each for op in operators for each in op["inputs"]}
     outputs = [op["id"] for op in operators if op["id"] not in read]
-    return network(name, [{"id": "x", "shape": [1, 16, 28, 28]}], operators, outputs)
+    states = [each["next"] for each in inputs if "next" in each]
+    return {"schema": 1, "name": name, "dtype": "int8", "inputs": inputs,
+            "constants": list(constants), "operators": operators,
+            "outputs": outputs + [each for each in states if each not in outputs]}
+
+
+class Decoder:
+    """One token through a decoder, operator by operator as the importer reads the file of four
+    layers: norms, rotary embedding, caches that grow, grouped attention, a gated feed-forward part
+    and the words."""
+
+    WIDTH, HEADS, KV_HEADS, DEPTH, HIDDEN, TOKENS, WORDS = 512, 8, 2, 64, 1408, 256, 32000
+
+    def __init__(self, layers):
+        self.inputs = [{"id": "token", "shape": [1, 1, self.WIDTH]},
+                       {"id": "cos", "shape": [1, self.DEPTH]},
+                       {"id": "sin", "shape": [1, self.DEPTH]}]
+        self.operators = []
+        x = "token"
+        for i in range(layers):
+            x = self.attend(f"layer{i}", x)
+            x = self.feed_forward(f"layer{i}", x)
+        self.add("words", "matmul", [self.norm("last", x)], columns=self.WORDS)
+        self.network = network(f"llama_{layers}_layers", self.inputs, self.operators,
+                               [{"id": "scale", "shape": [self.WIDTH]}])
+
+    def add(self, name, kind, sources, **rest):
+        self.operators.append({"id": name, "kind": kind, "inputs": sources, **rest})
+        return name
+
+    def norm(self, at, x):
+        square = self.add(at + "_square", "elementwise", [x], function="square")
+        mean = self.add(at + "_mean", "reduce", [square], function="mean", axis=[2],
+                        keep_axes=True, activation="rsqrt")
+        scaled = self.add(at + "_scaled", "elementwise", [x, mean], function="mul")
+        return self.add(at + "_norm", "elementwise", [scaled], weights=["scale"], function="mul",
+                        shape=[1, 1, self.WIDTH])
+
+    def project(self, at, x, heads):
+        made = self.add(at, "matmul", [x], columns=heads * self.DEPTH)
+        return self.add(at + "_heads", "reshape", [made], shape=[1, heads, 1, self.DEPTH])
+
+    def rotate(self, at, x, heads):
+        half = [1, heads, 1, self.DEPTH // 2]
+        low = self.add(at + "_low", "slice", [x], shape=half, starts=[0, 0, 0, 0])
+        high = self.add(at + "_high", "slice", [x], shape=half, starts=[0, 0, 0, half[3]])
+        even = self.add(at + "_even", "elementwise", [x, "cos"], function="mul")
+        minus = self.add(at + "_minus", "elementwise", [high], function="neg")
+        turned = self.add(at + "_turned", "concat", [minus, low], axis=3)
+        odd = self.add(at + "_odd", "elementwise", [turned, "sin"], function="mul")
+        return self.add(at + "_rotated", "elementwise", [even, odd], function="add")
+
+    def cache(self, at, x):
+        """Appends x to a state, and repeats the result for all heads that share it."""
+        group = self.HEADS // self.KV_HEADS
+        self.inputs.append({"id": at + "_before", "state": True, "next": at + "_cache",
+                            "shape": [1, self.KV_HEADS, self.TOKENS - 1, self.DEPTH]})
+        grown = self.add(at + "_cache", "concat", [at + "_before", x], axis=2)
+        apart = self.add(at + "_apart", "reshape", [grown],
+                         shape=[1, self.KV_HEADS, 1, self.TOKENS, self.DEPTH])
+        often = self.add(at + "_often", "gather", [apart], axis=2, indices=[0] * group)
+        return self.add(at + "_all", "reshape", [often],
+                        shape=[1, self.HEADS, self.TOKENS, self.DEPTH])
+
+    def attend(self, at, x):
+        norm = self.norm(at + "_in", x)
+        query = self.rotate(at + "_q", self.project(at + "_q", norm, self.HEADS), self.HEADS)
+        key = self.rotate(at + "_k", self.project(at + "_k", norm, self.KV_HEADS), self.KV_HEADS)
+        keys = self.cache(at + "_k", key)
+        values = self.cache(at + "_v", self.project(at + "_v", norm, self.KV_HEADS))
+        scores = self.add(at + "_scores", "matmul", [query, keys], second_axes=[0, 1, 3, 2],
+                          activation="div")
+        weights = self.add(at + "_weights", "softmax", [scores], axis=3)
+        mixed = self.add(at + "_mixed", "matmul", [weights, values])
+        joined = self.add(at + "_joined", "reshape", [mixed], shape=[1, 1, self.WIDTH])
+        attended = self.add(at + "_attended", "matmul", [joined], columns=self.WIDTH)
+        return self.add(at + "_sum", "elementwise", [x, attended], function="add")
+
+    def feed_forward(self, at, x):
+        norm = self.norm(at + "_mid", x)
+        gate = self.add(at + "_gate", "matmul", [norm], columns=self.HIDDEN, activation="silu")
+        up = self.add(at + "_up", "matmul", [norm], columns=self.HIDDEN)
+        product = self.add(at + "_product", "elementwise", [gate, up], function="mul")
+        down = self.add(at + "_down", "matmul", [product], columns=self.WIDTH)
+        return self.add(at + "_out", "elementwise", [x, down], function="add")
+
+
+def convolutions(name, count, reach, seed, unlike=False):
+    """Convolutions that read one of the last `reach` results, and sums and concatenations of two.
+    `unlike`: no two operators have the same kind, window and channels."""
+    draw = random.Random(seed)
+    operators, seen = [], set()
+    channels = {"x": 16}
+    recent = ["x"]
+    while len(operators) < count:
+        source = recent[-draw.randint(1, reach)] if len(recent) >= reach else recent[-1]
+        before = channels[source]
+        alike = [each for each in recent[:-1] if channels[each] == before and each != source]
+        kind = draw.choice(["conv", "conv", "conv", "depthwise", "sum", "concat"])
+        if kind == "sum" and alike:
+            op, after = {"kind": "elementwise", "function": "add"}, before
+        elif kind == "concat" and alike and before <= 48:
+            op, after = {"kind": "concat", "axis": 1}, 2 * before
+        elif kind == "depthwise":
+            op, after = {"kind": kind, "kernel": draw.choice([3, 5]), "pads": "same"}, before
+        else:
+            after = 8 * draw.randint(1, 20)
+            op = {"kind": "conv", "kernel": draw.choice([1, 3, 5]), "pads": "same",
+                  "out_channels": after}
+        signature = (op["kind"], op.get("kernel"), before, after)
+        if unlike and signature in seen:
+            continue
+        seen.add(signature)
+        is_join = op["kind"] in ("elementwise", "concat")
+        op = {"id": f"op{len(operators)}",
+              "inputs": [source, draw.choice(alike)] if is_join else [source], **op}
+        channels[op["id"]] = after
+        operators.append(op)
+        recent = (recent + [op["id"]])[-8:]
+    return network(name, [{"id": "x", "shape": [1, 16, 28, 28]}], operators)
 
 
 def subjects(options, folder):
@@ -112,7 +161,8 @@ def subjects(options, folder):
     if options.folder:
         for path in sorted(options.folder.glob("*.onnx")):
             yield path.stem, path, ["--floats-as", "int8"]
-    for made, more in ((llama(32), []), (convolutions("chain_500", 500, 1, 1), []),
+    for made, more in ((Decoder(32).network, []),
+                       (convolutions("chain_500", 500, 1, 1, unlike=True), []),
                        (convolutions("forks_5000", 5000, 6, 2), ["--timeout", "2"])):
         path = folder / f"{made['name']}.json"
         path.write_text(json.dumps(made))

@@ -210,8 +210,8 @@ void Propagation::Apply(const Ask& ask, std::span<const ops::Extent> output,
 }
 
 // The same walk with sets of axes instead of extents. An input that may be empty has, on all its
-// axes, the axes that determine its emptiness.
-std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut, Emptiness apart) const {
+// axes, the axes that determine its emptiness, unless that is kept apart.
+std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut, Emptiness counts) const {
   std::vector<Dependence> found(Size());
   std::vector<char> always(leaves_.begin(), leaves_.end());  // certainly requested at every tile
   // otherwise the axes that determine whether it is
@@ -228,7 +228,7 @@ std::vector<Propagation::Dependence> Propagation::Dependences(AxisSet cut, Empti
     const bool certain = always[ask.output] && !ask.may_be_empty;
     AxisSet empty_by = always[ask.output] ? 0 : emptiness[ask.output];
     for (const ops::AxisMap& map : ask.maps) {
-      if (map.MayBeEmpty() && apart == Emptiness::kOnEveryAxis)
+      if (map.MayBeEmpty() && counts == Emptiness::kOnEveryAxis)
         empty_by |= AxesBehind(ask, map, found);
     }
     for (size_t axis = 0; axis < ask.maps.size(); ++axis) {

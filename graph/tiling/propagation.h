@@ -86,7 +86,7 @@ class Propagation {
   // apart.
   enum class Emptiness : uint8_t { kOnEveryAxis, kApart };
   std::vector<Dependence> Dependences(AxisSet cut,
-                                      Emptiness emptiness = Emptiness::kOnEveryAxis) const;
+                                      Emptiness counts = Emptiness::kOnEveryAxis) const;
 
   // One operand of one operator of the interval.
   struct Ask {

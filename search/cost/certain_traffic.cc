@@ -12,14 +12,14 @@ using base::TensorRole;
 using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 
-CertainTraffic::Of CertainTraffic::Find(const std::vector<int>& kept,
-                                        std::span<const char> all) const {
+CertainTraffic::Parts CertainTraffic::Find(const std::vector<int>& kept,
+                                           std::span<const char> all) const {
   const std::vector<int>& tensors = coverage_.Whole().tensors;
   std::vector<Route> routes;
   routes.reserve(tensors.size());
   for (const int tensor : tensors)
     routes.push_back(RouteOf(graph_, profile_, UsageOf(tensor), tensor, interval_, kept));
-  Of found;
+  Parts found;
   for (size_t i = 0; i < all.size(); ++i) {
     const int op = interval_.first + static_cast<int>(i);
     found.accesses.push_back(all[i] != 0 ? AccessesOf(op, routes) : std::vector<Access>());
@@ -112,9 +112,7 @@ CertainTraffic::Crossing CertainTraffic::CrossingOf(size_t tensor, const Route& 
   }
   const auto read = coverage_.ReadOf(number);
   if (!read) return {};
-  Extents extents;
-  for (const graph::ops::Extent& extent : *read) extents.push_back(extent.Length());
-  return {route.home, Direction::kRead, PayloadBytes(facts, extents, layout), moved};
+  return {route.home, Direction::kRead, PayloadBytes(facts, ExtentsOf(*read), layout), moved};
 }
 
 }  // namespace tessera::search::cost

@@ -43,7 +43,7 @@ class CertainTraffic {
 
   // All traffic with the same boundary tensors kept. Whether a tensor is kept only changes its own
   // accesses and its own crossing.
-  struct Of {
+  struct Parts {
     std::vector<std::vector<Access>> accesses;  // by operator of the interval
     std::vector<Crossing> crossings;            // by tensor
   };
@@ -62,7 +62,7 @@ class CertainTraffic {
 
   // Returns the traffic with these tensors kept. Operators that are not among `all`, which is
   // parallel to the interval, access nothing for certain.
-  Of Find(const std::vector<int>& kept, std::span<const char> all) const;
+  Parts Find(const std::vector<int>& kept, std::span<const char> all) const;
 
   // Returns the extents of an operator's first result, without a state from which it grows in
   // place. `part` stores them if there is such a state.

@@ -95,6 +95,13 @@ bool InterleaveToTheHull(const graph::ops::Box& hull, const std::vector<Lattice>
 
 }  // namespace
 
+graph::tiling::Extents ExtentsOf(const graph::ops::Box& box) {
+  graph::tiling::Extents extents;
+  extents.reserve(box.size());
+  for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
+  return extents;
+}
+
 Coverage::Coverage(const graph::Graph& graph, std::span<const graph::Usage> usages,
                    graph::Interval interval)
     : graph_(&graph), usages_(usages) {

@@ -13,6 +13,9 @@
 
 namespace tessera::search::cost {
 
+// Returns the lengths of a box.
+graph::tiling::Extents ExtentsOf(const graph::ops::Box& box);
+
 // The interval as one tile with the whole output: for every tensor the hull that this tile needs,
 // and the box within that hull that the tiles of every other tiling also cover. Graph and usages
 // must outlive this object.

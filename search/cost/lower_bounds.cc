@@ -42,12 +42,6 @@ using graph::tiling::Extents;
 using graph::tiling::ExtentsView;
 using hw_profiles::Profile;
 
-Extents ExtentsOf(const graph::ops::Box& box) {
-  Extents extents;
-  for (const graph::ops::Extent& extent : box) extents.push_back(extent.Length());
-  return extents;
-}
-
 // Parallel to the operators of the interval.
 std::vector<char> OnHost(const graph::Graph& graph, const Profile& profile,
                          graph::Interval interval) {
@@ -61,11 +55,11 @@ std::vector<char> OnHost(const graph::Graph& graph, const Profile& profile,
 
 // Which of the coverage's tensors are kept, and the traffic with none and with all of them kept.
 struct TrafficOfKept {
-  const CertainTraffic::Of& spilled;
-  const CertainTraffic::Of& kept;
+  const CertainTraffic::Parts& spilled;
+  const CertainTraffic::Parts& kept;
   std::span<const char> is_kept;  // by tensor
 
-  const CertainTraffic::Of& Of(size_t tensor) const {
+  const CertainTraffic::Parts& Of(size_t tensor) const {
     return is_kept[tensor] != 0 ? kept : spilled;
   }
 };
@@ -95,8 +89,8 @@ class Bound {
   }
 
   // The traffic with these tensors kept.
-  CertainTraffic::Of FindTraffic(std::span<const SubgraphBounds::Operator> operators,
-                                 const std::vector<int>& kept) const {
+  CertainTraffic::Parts FindTraffic(std::span<const SubgraphBounds::Operator> operators,
+                                    const std::vector<int>& kept) const {
     std::vector<char> all;
     for (const SubgraphBounds::Operator& each : operators)
       all.push_back(static_cast<char>(each.is_certain && each.all));
@@ -281,7 +275,7 @@ plan::Metrics LowerBound(const graph::Graph& graph, const Profile& profile,
   const std::vector<char> on_host = OnHost(graph, profile, interval);
   Bound bound(graph, profile, usages, coverage, Scope::kAnyCut, on_host);
   const std::vector<SubgraphBounds::Operator> operators = bound.FindOperators();
-  const CertainTraffic::Of spilled = bound.FindTraffic(operators, {});
+  const CertainTraffic::Parts spilled = bound.FindTraffic(operators, {});
   const std::vector<char> none(coverage.Whole().tensors.size());
   return bound.Find(operators, {spilled, spilled, none},
                     ConstantsLoadedOnce(graph, profile, interval), {}, Detail::kParts);

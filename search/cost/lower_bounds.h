@@ -71,8 +71,8 @@ class SubgraphBounds {
   Coverage coverage_;
   std::vector<char> on_host_;  // by operator
   std::vector<Operator> operators_;
-  CertainTraffic::Of spilled_;  // with no boundary tensor kept
-  CertainTraffic::Of kept_;     // with all of them kept
+  CertainTraffic::Parts spilled_;  // with no boundary tensor kept
+  CertainTraffic::Parts kept_;     // with all of them kept
   std::vector<LoadedOnce> constants_;
   std::vector<Weights> weights_;  // allowed by the profile here, each once
 };
