@@ -231,6 +231,8 @@ Result<Problem> Problem::WithCapacities(
   return api::Guarded([&] { return api::SetCapacities(*content_, capacities); });
 }
 
+const std::vector<std::string>& Problem::Notes() const noexcept { return content_->document.notes; }
+
 const std::vector<std::string>& Problem::Candidates() const noexcept {
   return content_->candidates;
 }

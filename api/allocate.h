@@ -59,13 +59,21 @@ struct BufferColumns {
   Column hint = {};       // tried first, in bytes; -1, or no column: none
 };
 
+// How a text states a problem.
+struct ListFormat {
+  std::string format = {};  // one of ListFormats() of lists.h; empty: the text decides: JSON or CSV
+  std::string lifetimes = {};  // of a CSV: "half-open" (empty), "inclusive" or "exclusive"
+};
+
 // Buffers, memories with banks and modes, and constraints on placements (docs/problem-format.md).
 // Immutable and thread-safe; copies share the content.
 class TESSERA_API Problem {
  public:
-  // Read a problem in CSV or JSON, from a file or from a text. `name` is for messages.
-  static Result<Problem> Load(const std::string& path);
-  static Result<Problem> Parse(std::string_view text, const std::string& name = "problem");
+  // Read a problem, from a file ("-" is standard input) or from a text. `name` is for messages. A
+  // CSV may have a column `end` only if its lifetimes are stated.
+  static Result<Problem> Load(const std::string& path, const ListFormat& format = {});
+  static Result<Problem> Parse(std::string_view text, const std::string& name = "problem",
+                               const ListFormat& format = {});
 
   // Makes a problem of these buffers in one memory of `capacity` bytes, or in a memory without a
   // limit.
@@ -96,7 +104,10 @@ class TESSERA_API Problem {
 
   std::size_t BufferCount() const noexcept;
 
-  // Returns the problem as "json", or as "csv" if CSV can express it.
+  // Returns what the reader of a file left out, in sentences.
+  const std::vector<std::string>& Notes() const noexcept;
+
+  // Returns the problem as "json", or in another format of ListFormats() that can state it.
   Result<std::string> Render(std::string_view format) const;
 
   struct Content;

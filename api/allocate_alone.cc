@@ -45,11 +45,11 @@ std::string FindBroken(const Problem::Content&, const problem::Allocation&) { re
 namespace tessera {
 inline namespace v0 {
 
-Result<Problem> Problem::Load(const std::string&) {
+Result<Problem> Problem::Load(const std::string&, const ListFormat&) {
   return api::Guarded([]() -> Result<Problem> { return api::NotInThisLibrary("reading files"); });
 }
 
-Result<Problem> Problem::Parse(std::string_view, const std::string&) {
+Result<Problem> Problem::Parse(std::string_view, const std::string&, const ListFormat&) {
   return api::Guarded([]() -> Result<Problem> { return api::NotInThisLibrary("reading files"); });
 }
 

@@ -25,65 +25,12 @@ std::optional<base::Stop::Clock::time_point> DeadlineOf(const CallOptions& optio
                                         std::chrono::duration<double>(seconds));
 }
 
-// Throws std::bad_alloc if memory runs out for the texts.
-Error DescribeCaught() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  } catch (const base::InputFault& fault) {
-    return BadInput(fault.Get());
-  } catch (const std::exception& exception) {
-    base::Diagnostic fault;
-    fault.message = exception.what();
-    return AsError(CallStatus::kInternal, fault);
-  } catch (...) {
-    Error error;
-    error.message = error.text = "unknown fault";
-    return error;
-  }
-}
-
 }  // namespace
-
-Error CaughtError() noexcept {
-  try {
-    return DescribeCaught();
-  } catch (...) {
-    return OutOfMemory();
-  }
-}
-
-Error AsError(CallStatus status, const base::Diagnostic& diagnostic) {
-  return {status,
-          diagnostic.message,
-          diagnostic.file,
-          diagnostic.line,
-          diagnostic.column,
-          diagnostic.pointer,
-          diagnostic.expected,
-          diagnostic.found,
-          diagnostic.hint,
-          base::Format(diagnostic)};
-}
-
-Error BadArgument(std::string message, std::string expected) {
-  base::Diagnostic fault;
-  fault.message = std::move(message);
-  fault.expected = std::move(expected);
-  return BadInput(fault);
-}
 
 CallStop::CallStop(const CallOptions& options)
     : canceller_(options.canceller),
       own_(DeadlineOf(options), canceller_ ? &StopOf(*canceller_) : nullptr) {
   own_.LimitMemory(options.memory_limit.value_or(base::UsableBytes() / 4 * 3));
-}
-
-Error AsUnsupported(std::string message) {
-  base::Diagnostic fault;
-  fault.message = std::move(message);
-  return AsError(CallStatus::kUnsupported, fault);
 }
 
 std::optional<Error> RefuseConstraints(const Problem::Content& problem, const std::string& what) {

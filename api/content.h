@@ -13,7 +13,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/api/errors.h"
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/engine_set.h"
-#include "tessera/base/diagnostic.h"
 #include "tessera/base/files.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
@@ -39,7 +38,7 @@
 #include "tessera/search/partition/choices/equal_intervals.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// Private: the contents of the handles of the library, and the boundary that no exception crosses.
+// Private: the contents of the handles of the library, and what calls share.
 namespace tessera {
 inline namespace v0 {
 
@@ -111,36 +110,6 @@ struct Canceller::Content {
 
 namespace tessera::api {
 
-Error AsError(CallStatus status, const base::Diagnostic& diagnostic);
-
-inline Error BadInput(const base::Diagnostic& diagnostic) {
-  return AsError(CallStatus::kBadInput, diagnostic);
-}
-
-// An argument that is wrong.
-Error BadArgument(std::string message, std::string expected);
-
-// The texts are so short that they need no allocation.
-inline Error OutOfMemory() {
-  Error error;
-  error.status = CallStatus::kStopped;
-  error.message = error.text = "out of memory";
-  return error;
-}
-
-// Returns the exception that is being handled as an error.
-Error CaughtError() noexcept;
-
-// Calls `work`, which returns a Result, and turns an exception into an error.
-template <typename Work>
-auto Guarded(const Work& work) noexcept -> decltype(work()) {
-  try {
-    return work();
-  } catch (...) {
-    return CaughtError();
-  }
-}
-
 // Reads the file and returns `read` of its content.
 template <typename Read>
 auto LoadFrom(const std::string& path, const Read& read) noexcept {
@@ -203,8 +172,6 @@ Problem AsProblem(problem::files::ProblemDocument document,
 Allocation AsAllocation(const Problem& problem, problem::files::AllocationDocument document,
                         problem::Bytes proven = 0);
 Certificate AsCertificate(std::vector<base::Output> files);
-
-Error AsUnsupported(std::string message);
 
 // Returns an error if the problem has constraints of the caller, for a call that does not support
 // them. `what` is the name of the call.

@@ -277,9 +277,12 @@ Evaluator::Evaluator(std::shared_ptr<Content> content) noexcept : content_(std::
 Result<Evaluator> Evaluator::Make(std::vector<Profile> profiles, const EvaluatorOptions& options) {
   return api::Guarded([&]() -> Result<Evaluator> {
     if (profiles.empty()) return api::BadArgument("no profiles", "at least one");
-    if (options.plan.previous != nullptr || options.plan.explain || options.plan.certify)
+    const PlanOptions& plan = options.plan;
+    if (plan.previous != nullptr || plan.explain || plan.certify || plan.sensitivity ||
+        plan.lowering) {
       return api::BadArgument("an evaluator keeps no plans and no reasons",
-                              "options without previous, explain and certify");
+                              "options without previous, explain, certify, sensitivity, lowering");
+    }
     if (auto error = api::FindBadOption(options.plan)) return *std::move(error);
     return Evaluator(std::make_shared<Content>(std::move(profiles), options));
   });

@@ -9,6 +9,7 @@
 #include "tessera/base/json_document.h"
 #include "tessera/base/vocabulary.h"
 #include "tessera/graph/import/common/import_report.h"
+#include "tessera/graph/import/common/stored_sizes.h"
 #include "tessera/graph/import/formats.h"
 #include "tessera/graph/import/yaml/measured_costs.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
@@ -202,6 +203,15 @@ Result<Network> Network::WithCosts(std::string_view csv, const std::string& name
     const auto taken = graph::import::yaml::ReadMeasuredCosts(csv, name, content.graph);
     if (!taken) return api::BadInput(taken.error());
     if (*taken) content.notes.push_back(**taken);
+    return Network(std::make_shared<const Content>(std::move(content)));
+  });
+}
+
+Result<Network> Network::WithSizes(std::string_view csv, const std::string& name) const {
+  return api::Guarded([&]() -> Result<Network> {
+    Content content{content_->graph, content_->notes, content_->nodes, {}};
+    const auto read = graph::import::common::ReadStoredSizes(csv, name, content.graph);
+    if (!read) return api::BadInput(read.error());
     return Network(std::make_shared<const Content>(std::move(content)));
   });
 }

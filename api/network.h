@@ -99,6 +99,10 @@ class TESSERA_API Network {
   // tile, engine, cycles and pj (docs/costs.md). `name` is for messages.
   Result<Network> WithCosts(std::string_view csv, const std::string& name = "costs.csv") const;
 
+  // Returns a copy whose constants are stored in other numbers of bytes, as a weight compressor
+  // reports them: CSV with tensor and bytes. `name` is for messages.
+  Result<Network> WithSizes(std::string_view csv, const std::string& name = "sizes.csv") const;
+
   // Returns the network as JSON that Parse accepts, with every shape stated
   // (docs/network-format.md).
   Result<std::string> Json() const;

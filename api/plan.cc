@@ -212,6 +212,16 @@ Result<std::string> Plan::Render(std::string_view format) const {
   return api::Guarded([&] { return api::RenderAs(format, *content_); });
 }
 
+Result<PlanDifference> Difference(const Plan& first, const Plan& second) {
+  return api::Guarded([&]() -> Result<PlanDifference> {
+    const plan::Plan& a = first.Get().plan;
+    const plan::Plan& b = second.Get().plan;
+    const plan::files::Difference difference = plan::files::FindDifference(a, b);
+    return PlanDifference{report::DifferenceAsText(a, b, difference),
+                          report::DifferenceAsJson(a, b, difference)};
+  });
+}
+
 Result<Done> Plan::Save(const std::string& path) const {
   return api::SaveTo(path,
                      [&](std::string_view format) { return api::RenderAs(format, *content_); });

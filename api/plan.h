@@ -31,6 +31,13 @@ enum class Transfers : std::uint8_t {
   kPerSubgraph,  // when their subgraph begins
 };
 
+// How tensors outside the tile memory share addresses (docs/off-chip.md).
+enum class OffChip : std::uint8_t {
+  kWhole,      // a tensor keeps its bytes from the subgraph that makes it to its last reader
+  kPaper,      // until no tile needs them any more; placed by the published method
+  kTileAware,  // the same, placed by the engines
+};
+
 struct PlanOptions : SearchOptions {
   // The mean of these metrics, each divided by its lower bound, is minimised; a single entry is
   // minimised as it is. Empty: latency.
@@ -40,10 +47,16 @@ struct PlanOptions : SearchOptions {
   bool keep_order = false;                // run operators in the order of the network
   bool keep_boundaries = true;            // tensors may stay on chip between subgraphs
   Transfers transfers = Transfers::kProgram;
+  OffChip off_chip = OffChip::kWhole;
   std::string constraints = {};    // YAML (docs/constraints.md)
   const Plan* previous = nullptr;  // among equal plans, the one most like this is taken
   bool explain = false;  // without a plan: why, and which changes would help; up to 2 s more
   bool certify = false;  // kInfeasible: PlanAnswer::certificate
+  // Notes say whether the choice survives if an energy of the profile is halved or doubled.
+  bool sensitivity = false;
+  // The plan has what a code generator needs: loops and jobs, with regions and addresses
+  // (docs/plan-format.md). Otherwise PlanAnswer::no_lowering says why not.
+  bool lowering = false;
 };
 
 // One metric of a plan.
@@ -116,6 +129,16 @@ class TESSERA_API Plan {
   std::shared_ptr<const Content> content_;
 };
 
+// The changes from one plan to another, and what they cost.
+struct PlanDifference {
+  std::string text = {};  // as `tessera diff` prints it
+  std::string json = {};  // the same with --format json
+};
+
+// Compares subgraphs between the cuts that both plans make, and buffers where a subgraph has the
+// same operators in both. The plans are not checked.
+TESSERA_API Result<PlanDifference> Difference(const Plan& first, const Plan& second);
+
 struct PlanAnswer {
   Outcome outcome = Outcome::kUnknown;
   std::optional<Plan> plan = {};         // kOptimal, kFeasible
@@ -126,17 +149,43 @@ struct PlanAnswer {
   // Single changes that led to a plan or make one likelier, in words.
   std::vector<std::string> remedies = {};
   std::optional<Certificate> certificate = {};  // kInfeasible, if the options ask for it
-  bool stopped = false;        // a deadline, a memory limit or a cancellation cut it off
-  bool out_of_memory = false;  // the memory limit cut it off
+  std::string no_lowering = {};  // why the plan has no lowering, if the options ask for one
+  bool stopped = false;          // a deadline, a memory limit or a cancellation cut it off
+  bool out_of_memory = false;    // the memory limit cut it off
 };
 
 // Returns the best plan that is found. An answer without a plan is not an error.
 TESSERA_API Result<PlanAnswer> MakePlan(const Network& network, const Profile& profile,
                                         const PlanOptions& options = {});
 
+// Plans of one network of which none is better than another in latency, energy, off-chip bytes and
+// peak.
+struct FrontPoint {
+  std::string metric;  // minimise it with these limits to find the plan again
+  std::vector<MetricValue> limits = {};
+  Plan plan;
+};
+
+struct FrontAnswer {
+  std::vector<FrontPoint> points = {};  // by latency, ascending
+  int searches = 0;
+  bool complete = false;    // no remaining search could find a plan far from these
+  PlanAnswer refusal = {};  // if there is no point
+  std::string text = {};    // as `tessera plan --pareto` prints it
+  std::string json = {};    // the same with --format json
+  bool stopped = false;     // a deadline, a memory limit or a cancellation cut it off
+};
+
+// Returns the front that at most `most_searches` searches find. Limits of the options hold for all
+// points; `minimize`, `sensitivity` and `lowering` must not be set.
+TESSERA_API Result<FrontAnswer> FindFront(const Network& network, const Profile& profile,
+                                          const PlanOptions& options = {}, int most_searches = 24);
+
 struct EvaluateOptions : SearchOptions {
-  bool move = false;    // addresses in the text are tried first, but may change
-  bool explain = true;  // kInfeasible: EvaluateAnswer::explanation
+  const Profile* profile = nullptr;  // instead of that of the plan
+  std::string costs = {};            // CSV of measured tiles (docs/costs.md)
+  bool move = false;                 // addresses in the text are tried first, but may change
+  bool explain = true;               // kInfeasible: EvaluateAnswer::explanation
 };
 
 struct EvaluateAnswer {
@@ -147,6 +196,7 @@ struct EvaluateAnswer {
   std::vector<std::string> findings = {};     // how the partition violates profile or objective
   std::string reason = {};                    // why there is no plan
   std::vector<std::string> explanation = {};  // the few conditions that collide, in sentences
+  std::string note_on_costs = {};             // which of the costs do not apply to the network
   bool stopped = false;  // a deadline, a memory limit or a cancellation cut it off
 };
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <tessera/allocate.h>
+#include <fmt/core.h>
+#include <tessera/lists.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "tessera/api/content.h"
 #include "tessera/api/parts/allocation_files.h"
 #include "tessera/base/text.h"
+#include "tessera/problem/files/other_formats.h"
 #include "tessera/problem/validator.h"
 
 // Problems and allocations in files, and in the memory of a profile.
@@ -16,12 +20,79 @@ namespace tessera::api {
 namespace {
 
 using problem::files::AllocationDocument;
+using problem::files::Lifetimes;
+using problem::files::ListSummary;
 using problem::files::ProblemDocument;
+using FileFormat = problem::files::ListFormat;
 
-Result<Problem> ReadProblem(std::string_view text, const std::string& name) {
-  base::Expected<ProblemDocument> document = problem::files::ReadCsvOrJson(text, name);
+// Returns the value whose word this is, as `what` of a list; nullopt if there is no word.
+template <typename Value>
+Result<std::optional<Value>> ValueOf(const std::string& word,
+                                     std::span<const std::string_view> words,
+                                     const std::string& what) {
+  if (word.empty()) return std::optional<Value>();
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end())
+    return BadArgument("lists have no " + what + " '" + word + "'", "one of " + base::Join(words));
+  return std::optional(static_cast<Value>(found - words.begin()));
+}
+
+struct KnownFormat {
+  std::optional<FileFormat> format;
+  std::optional<Lifetimes> lifetimes;
+};
+
+Result<KnownFormat> FindFormat(const ListFormat& given) {
+  const auto format = ValueOf<FileFormat>(given.format, problem::files::kListFormatWords, "format");
+  if (!format) return format.Error();
+  const auto lifetimes =
+      ValueOf<Lifetimes>(given.lifetimes, problem::files::kLifetimesWords, "lifetimes");
+  if (!lifetimes) return lifetimes.Error();
+  return KnownFormat{*format, *lifetimes};
+}
+
+Result<Problem> Read(std::string_view text, const ListFormat& given, const std::string& name) {
+  const Result<KnownFormat> known = FindFormat(given);
+  if (!known) return known.Error();
+  base::Expected<ProblemDocument> document =
+      known->format ? problem::files::ReadList(*known->format, text, name, known->lifetimes)
+                    : problem::files::ReadCsvOrJson(text, name, known->lifetimes);
   if (!document) return BadInput(document.error());
   return AsProblem(*std::move(document));
+}
+
+// Lists of conflicts have no lives, so their load is not compared. Offline plans cannot be read.
+std::optional<base::Diagnostic> FindChange(FileFormat format, Lifetimes lifetimes,
+                                           const std::string& text, const ListSummary& expected) {
+  if (format == FileFormat::kTfliteMicro) return std::nullopt;
+  const auto again = problem::files::ReadList(format, text, "the text that was written", lifetimes);
+  if (!again) return again.error();
+  ListSummary found = problem::files::Summarize(again->problem);
+  if (format == FileFormat::kTvm) found.load = expected.load;
+  if (found == expected) return std::nullopt;
+  const auto describe = [](const ListSummary& list) {
+    return fmt::format("{} buffers, load {}, {} pairs", list.buffers, list.load, list.pairs);
+  };
+  base::Diagnostic fault;
+  fault.message = "the conversion changes the list of buffers";
+  fault.expected = describe(expected);
+  fault.found = describe(found);
+  return fault;
+}
+
+Result<WrittenList> Write(const Problem::Content& content, const ListFormat& given) {
+  if (auto error = RefuseConstraints(content, "a file")) return *std::move(error);
+  const Result<KnownFormat> known = FindFormat(given);
+  if (!known) return known.Error();
+  if (!known->format) return BadArgument("no format of the list is stated", "one of ListFormats()");
+  const Lifetimes lifetimes = known->lifetimes.value_or(Lifetimes::kHalfOpen);
+  base::Expected<std::string> text =
+      problem::files::WriteList(*known->format, content.document, lifetimes);
+  if (!text) return AsError(CallStatus::kUnsupported, text.error());
+  const ListSummary summary = problem::files::Summarize(content.document.problem);
+  if (const auto fault = FindChange(*known->format, lifetimes, *text, summary))
+    return AsError(CallStatus::kInternal, *fault);
+  return WrittenList{*std::move(text), summary.buffers, summary.load, summary.pairs};
 }
 
 Result<Problem> MoveTo(const Profile& profile, const Problem& problem) {
@@ -33,14 +104,12 @@ Result<Problem> MoveTo(const Profile& profile, const Problem& problem) {
 
 Result<std::string> RenderProblem(std::string_view format, const Problem::Content& content) {
   if (auto error = RefuseConstraints(content, "a file")) return *std::move(error);
-  const ProblemDocument& document = content.document;
-  if (format == "json") return problem::files::WriteProblem(document);
-  if (format != "csv")
-    return BadArgument("problems have no format '" + std::string(format) + "'", "csv or json");
-  const base::Expected<std::string> text = problem::files::WriteCsv(
-      document.problem, nullptr, problem::files::Lifetimes::kHalfOpen, &document.fallbacks);
+  const Result<KnownFormat> known = FindFormat({std::string(format), ""});
+  if (!known) return known.Error();
+  base::Expected<std::string> text =
+      problem::files::WriteList(known->format.value_or(FileFormat::kJson), content.document);
   if (!text) return AsError(CallStatus::kUnsupported, text.error());
-  return *text;
+  return *std::move(text);
 }
 
 Result<std::string> RenderAs(std::string_view format, const Allocation::Content& content) {
@@ -75,12 +144,26 @@ Result<Allocation> ReadAllocation(const Problem& problem, std::string_view json,
 namespace tessera {
 inline namespace v0 {
 
-Result<Problem> Problem::Load(const std::string& path) {
-  return api::LoadFrom(path, [&](const std::string& text) { return api::ReadProblem(text, path); });
+Result<Problem> Problem::Load(const std::string& path, const ListFormat& format) {
+  return api::LoadFrom(path, [&](const std::string& text) {
+    return api::Read(text, format, path == "-" ? "standard input" : path);
+  });
 }
 
-Result<Problem> Problem::Parse(std::string_view text, const std::string& name) {
-  return api::Guarded([&] { return api::ReadProblem(text, name); });
+Result<Problem> Problem::Parse(std::string_view text, const std::string& name,
+                               const ListFormat& format) {
+  return api::Guarded([&] { return api::Read(text, format, name); });
+}
+
+Result<std::vector<std::string>> ListFormats() {
+  return api::Guarded([]() -> Result<std::vector<std::string>> {
+    const auto& words = problem::files::kListFormatWords;
+    return std::vector<std::string>(words.begin(), words.end());
+  });
+}
+
+Result<WrittenList> WriteList(const Problem& problem, const ListFormat& format) {
+  return api::Guarded([&] { return api::Write(problem.Get(), format); });
 }
 
 Result<Problem> Problem::InMemoryOf(const Profile& profile) const {

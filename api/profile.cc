@@ -6,6 +6,7 @@
 
 #include "tessera/api/content.h"
 #include "tessera/base/files.h"
+#include "tessera/base/yaml_reader.h"
 #include "tessera/hw_profiles/profile_yaml.h"
 
 namespace tessera::api {
@@ -56,6 +57,22 @@ Result<Profile> Replace(const Profile::Content& old, const std::string& path,
   return Profile(std::make_shared<const Profile::Content>(std::move(content)));
 }
 
+// Descriptions of operators for imported files are read with networks, and no profile writes them.
+Result<std::string> Render(const Profile::Content& content) {
+  for (const auto& [name, text] : content.texts) {
+    const base::Expected<base::YamlFile> file = base::YamlFile::Parse(text, name);
+    if (!file) continue;
+    base::YamlReader reader(*file);
+    if (const base::YamlNode ops = reader.Root().Maybe("ops")) {
+      return AsError(
+          CallStatus::kUnsupported,
+          ops.Located("the written profile would lack these 'ops'", "a profile without them",
+                      "move 'ops' into a profile that extends this one"));
+    }
+  }
+  return content.json;
+}
+
 }  // namespace
 }  // namespace tessera::api
 
@@ -84,6 +101,19 @@ Result<Profile> Profile::With(const std::string& path, const std::string& value)
 const std::string& Profile::Name() const noexcept { return content_->profile.name; }
 
 const std::string& Profile::Json() const noexcept { return content_->json; }
+
+Result<std::string> Profile::Render() const {
+  return api::Guarded([&] { return api::Render(*content_); });
+}
+
+Result<std::vector<std::string>> Profile::Files() const {
+  return api::Guarded([&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> names;
+    names.reserve(content_->texts.size());
+    for (const auto& [name, text] : content_->texts) names.push_back(name);
+    return names;
+  });
+}
 
 }  // namespace v0
 }  // namespace tessera

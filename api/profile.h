@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera {
 inline namespace v0 {
@@ -34,8 +35,17 @@ class TESSERA_API Profile {
 
   const std::string& Name() const noexcept;
 
-  // Returns the complete profile with every default, as JSON that Parse accepts.
+  // Returns the complete profile with every default, as JSON that Parse accepts. Descriptions of
+  // operators are left out.
   const std::string& Json() const noexcept;
+
+  // Returns Json() for a file. Returns kUnsupported if the file would lack descriptions of
+  // operators
+  // (`ops`), with their position.
+  Result<std::string> Render() const;
+
+  // Returns the names of the file or text of this profile and of each file that it extends.
+  Result<std::vector<std::string>> Files() const;
 
   struct Content;
   explicit Profile(std::shared_ptr<const Content> content) noexcept;

@@ -51,10 +51,10 @@ class Result {
 
   const T& Value() const& { return Get<0>(content_); }
   T& Value() & { return Get<0>(content_); }
-  T&& Value() && { return std::move(Get<0>(content_)); }
+  T Value() && { return std::move(Get<0>(content_)); }  // a value: loops over *Call() are safe
   const T& operator*() const& { return Value(); }
   T& operator*() & { return Value(); }
-  T&& operator*() && { return std::move(*this).Value(); }
+  T operator*() && { return std::move(*this).Value(); }
   const T* operator->() const { return &Value(); }
   T* operator->() { return &Value(); }
 

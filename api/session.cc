@@ -11,42 +11,43 @@
 #include "tessera/api/content.h"
 #include "tessera/graph/import/yaml/network_yaml.h"
 #include "tessera/plan/files/plan_files.h"
+#include "tessera/search/partition/choices/equal_intervals.h"
 #include "tessera/search/tiling/engine_cache.h"
 
-// A session keeps two kinds of results. The answer of a call is kept whole, with everything that
+// A session keeps three kinds of results. The answer of a call is kept whole, with everything that
 // determines it as the key: the same call again costs a comparison of keys. Results of engines
 // about single Problems are kept too (search/tiling/engine_cache.h), which helps calls that are
-// only similar, as in a sweep over profiles. Both are functions of their keys, so answers do not
-// depend on the kept results, on the order of calls, or on threads.
+// only similar, as in a sweep over profiles; and costs of intervals of operators
+// (search/partition/choices/equal_intervals.h), which helps calls for similar networks. All are
+// functions of their keys, so answers do not depend on the kept results, on the order of calls, or
+// on threads.
 namespace tessera::api {
 
-// Engines of one choice of engine, rules and seed.
-class EnginesByChoice {
+// The values of the few keys that were used last.
+template <typename Value>
+class RecentlyUsed {
  public:
-  explicit EnginesByChoice(size_t most_bytes) : most_bytes_(most_bytes) {}
+  static constexpr size_t kMost = 4;
 
-  // Returns the engines, which stay valid while the caller holds them, even if the choice is
-  // dropped.
-  std::shared_ptr<const KeptEngines> Get(const std::string& choice, const SearchOptions& options) {
+  // Returns the value of the key, which `make` makes if it is not here. It stays valid while the
+  // caller holds it, even if it is dropped here.
+  template <typename Make>
+  std::shared_ptr<Value> Get(const std::string& key, const Make& make) {
     const std::lock_guard lock(mutex_);
     for (auto at = kept_.begin(); at != kept_.end(); ++at) {
-      if (at->first != choice) continue;
+      if (at->first != key) continue;
       kept_.splice(kept_.begin(), kept_, at);
       return at->second;
     }
-    if (kept_.size() == kMostChoices) kept_.pop_back();
-    kept_.emplace_front(choice, std::make_shared<const KeptEngines>(EnginesOf(options),
-                                                                    most_bytes_ / kMostChoices));
+    if (kept_.size() == kMost) kept_.pop_back();
+    kept_.emplace_front(key, make());
     return kept_.front().second;
   }
 
-  void AddTo(SessionCounts& counts) const {
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
     const std::lock_guard lock(mutex_);
-    for (const auto& [choice, engines] : kept_) {
-      const search::tiling::ResultCache::Counts more = engines->cached.Count();
-      counts.known += more.hits;
-      counts.asked += more.misses;
-    }
+    for (const auto& [key, value] : kept_) visit(*value);
   }
 
   void Clear() {
@@ -55,11 +56,8 @@ class EnginesByChoice {
   }
 
  private:
-  static constexpr size_t kMostChoices = 4;
-
-  const size_t most_bytes_;
   mutable std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const KeptEngines>>> kept_;  // latest first
+  std::list<std::pair<std::string, std::shared_ptr<Value>>> kept_;  // latest first
 };
 
 }  // namespace tessera::api
@@ -67,12 +65,33 @@ class EnginesByChoice {
 namespace tessera {
 inline namespace v0 {
 
-// Half of the space is for answers, half for results of engines.
+// Half of the space is for answers, a quarter for results of engines, a quarter for prices.
 struct Session::Content {
   explicit Content(const SessionOptions& options)
-      : answers(options.most_bytes / 2), engines(options.most_bytes / 2) {}
+      : answers(options.most_bytes / 2), most_bytes(options.most_bytes / 4) {}
+
+  // Returns the engines of this choice of engine, rules and seed.
+  std::shared_ptr<api::KeptEngines> EnginesFor(const std::string& choice,
+                                               const SearchOptions& options) {
+    return engines.Get(choice, [&] {
+      return std::make_shared<api::KeptEngines>(api::EnginesOf(options),
+                                                most_bytes / engines.kMost);
+    });
+  }
+
+  // Returns the prices of intervals on this profile with these options.
+  std::shared_ptr<search::partition::choices::KeptPrices> PricesFor(const std::string& key) {
+    constexpr size_t kBytesOfPrice = 300;
+    return prices.Get(key, [&] {
+      return std::make_shared<search::partition::choices::KeptPrices>(
+          static_cast<int64_t>(most_bytes / prices.kMost / kBytesOfPrice));
+    });
+  }
+
   api::AnswerCache answers;
-  api::EnginesByChoice engines;
+  const size_t most_bytes;  // of the engines, and of the prices
+  api::RecentlyUsed<api::KeptEngines> engines;
+  api::RecentlyUsed<search::partition::choices::KeptPrices> prices;
 };
 
 }  // namespace v0
@@ -138,17 +157,25 @@ std::shared_ptr<const std::string> KeyOf(const Problem::Content& problem) {
   });
 }
 
+// The options that costs of intervals may depend on. The objective is no part of it: prices of
+// different objectives are kept apart.
+OptionText PriceText(const PlanOptions& options) {
+  OptionText text = ChoiceOf(options);
+  text.Add(options.budget).Add(options.max_operators);
+  for (const bool flag :
+       {options.keep_order, options.keep_boundaries, options.transfers == Transfers::kProgram})
+    text.Add(flag ? 1 : 0);
+  return text.Add(static_cast<int>(options.off_chip)).Add(options.constraints);
+}
+
 CallKey KeyOf(const Network& network, const Profile& profile, const PlanOptions& options) {
   CallKey key("plan");
   key.Add(NetworkKey(network.Get()));
   key.Add(profile.Json());
-  OptionText text = ChoiceOf(options);
-  text.Add(options.budget).Add(options.minimize).Add(options.limits).Add(options.max_operators);
-  for (const bool flag :
-       {options.keep_order, options.keep_boundaries, options.transfers == Transfers::kProgram,
-        options.explain, options.certify})
+  OptionText text = PriceText(options);
+  text.Add(options.minimize).Add(options.limits);
+  for (const bool flag : {options.explain, options.certify, options.sensitivity, options.lowering})
     text.Add(flag ? 1 : 0);
-  text.Add(options.constraints);
   key.Add(text.Get());
   if (options.previous != nullptr)
     key.Add(plan::files::WritePlanJson(options.previous->Get().plan));
@@ -276,8 +303,9 @@ Result<PlanAnswer> Session::MakePlan(const Network& network, const Profile& prof
     Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
     return api::FindOr<PlanAnswer>(state.answers, api::KeyOf(network, profile, options), [&] {
-      const auto kept = state.engines.Get(api::ChoiceOf(options).Get(), options);
-      return api::SearchPlan(network, profile, options, kept.get());
+      const auto kept = state.EnginesFor(api::ChoiceOf(options).Get(), options);
+      const auto prices = state.PricesFor(api::PriceText(options).Add(profile.Json()).Get());
+      return api::SearchPlan(network, profile, options, kept.get(), prices.get());
     });
   });
 }
@@ -312,7 +340,7 @@ Result<TileAnswer> Session::FindTiles(const Network& network, const Profile& pro
     Content& state = api::StateOf(content_);
     if (auto error = api::FindBadOption(options)) return *std::move(error);
     return api::FindOr<TileAnswer>(state.answers, api::KeyOf(network, profile, options), [&] {
-      const auto kept = state.engines.Get(api::ChoiceOf(options).Get(), options);
+      const auto kept = state.EnginesFor(api::ChoiceOf(options).Get(), options);
       return api::SearchTiles(network, profile, options, kept.get());
     });
   });
@@ -322,7 +350,11 @@ SessionCounts Session::Count() const noexcept {
   if (!HasState()) return {};
   const api::AnswerCache::Counts answers = content_->answers.Count();
   SessionCounts counts{answers.hits, answers.misses, answers.dropped, answers.bytes, 0, 0};
-  content_->engines.AddTo(counts);
+  content_->engines.ForEach([&counts](const api::KeptEngines& engines) {
+    const search::tiling::ResultCache::Counts more = engines.cached.Count();
+    counts.known += more.hits;
+    counts.asked += more.misses;
+  });
   return counts;
 }
 
@@ -330,6 +362,7 @@ void Session::Clear() const noexcept {
   if (!HasState()) return;
   content_->answers.Clear();
   content_->engines.Clear();
+  content_->prices.Clear();
 }
 
 }  // namespace v0

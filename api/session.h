@@ -34,10 +34,11 @@ struct SessionCounts {
   std::int64_t asked = 0;    // questions that engines had to answer
 };
 
-// Keeps the answers of calls, and of engines about Problems, for later calls. Its calls return the
-// answers of the functions with the same names: the session changes the time that they take, never
-// the answer. Inputs are compared in full. Answers that a deadline, a memory limit or a
-// cancellation cut off are not kept. Threads may share a session; copies are one session.
+// Keeps the answers of calls, of engines about Problems, and costs of intervals of operators, for
+// later calls. Its calls return the answers of the functions with the same names: the session
+// changes the time that they take, never the answer. Inputs are compared in full. Answers that a
+// deadline, a memory limit or a cancellation cut off are not kept. Threads may share a session;
+// copies are one session.
 class TESSERA_API Session {
  public:
   // If memory runs out, the session has no state.

@@ -16,10 +16,13 @@
 #include <tessera/bounds.h>
 #include <tessera/call.h>
 #include <tessera/certificate.h>
+#include <tessera/choose.h>
 #include <tessera/constraint.h>
 #include <tessera/evaluator.h>
 #include <tessera/explore.h>
+#include <tessera/fit.h>
 #include <tessera/formula.h>
+#include <tessera/lists.h>
 #include <tessera/modes.h>
 #include <tessera/network.h>
 #include <tessera/plan.h>

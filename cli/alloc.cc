@@ -25,9 +25,6 @@
 namespace tessera::cli {
 namespace {
 
-// For one placement, in the units of engines.
-constexpr int64_t kChoiceBudget = 500'000;
-
 class AllocCommand final : public Command {
  public:
   std::string Name() const override { return "alloc"; }
@@ -209,7 +206,7 @@ class AllocCommand final : public Command {
     search::choose::ChooseOptions options;
     options.capacity = document.capacity;
     options.fallbacks = &input.fallbacks;
-    options.budget = search_.Limit(kChoiceBudget);
+    options.budget = search_.Limit(api::parts::kChoiceBudget);
     options.threads = threads_.Get();
     options.seed = search_.seed;
     options.stop = &stop;

@@ -250,6 +250,15 @@ std::optional<base::Stop::Clock::time_point> CallLimits::Deadline() const {
                      std::chrono::duration<double>(std::min(*timeout_s, kYear)));
 }
 
+CallOptions CallLimits::ForCall() const {
+  CallOptions options;
+  if (const auto deadline = Deadline())
+    options.timeout_s = std::chrono::duration<double>(*deadline - base::Stop::Clock::now()).count();
+  options.memory_limit = memory_limit;
+  options.canceller.emplace();
+  return options;
+}
+
 void CallLimits::LimitLast(base::Stop& stop) const {
   stop.LimitMemory(memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3);
   stop.EndProcess();

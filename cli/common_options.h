@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tessera/call.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
@@ -64,6 +66,7 @@ class LifetimesOption {
   CLI::Option* Declare(CLI::App& app);  // of the CSV that a command reads
   CLI::Option* Declare(CLI::App& app, std::string_view name, std::string_view what);
   std::optional<problem::files::Lifetimes> Get() const;  // nullopt if the option is not given
+  const std::string& Word() const { return word_; }      // empty if it is not given
 
  private:
   std::string word_;
@@ -111,6 +114,9 @@ struct CallLimits {
 
   // Returns the deadline. The time counts from the start of the process, so it includes reading.
   std::optional<base::Stop::Clock::time_point> Deadline() const;
+
+  // Returns these limits, with a canceller, for a call of the library that begins now.
+  CallOptions ForCall() const;
 
   // Limits the memory of a Stop that ends the process: to three quarters of what the process may
   // use, unless the options state another limit.

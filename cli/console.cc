@@ -16,6 +16,11 @@
 #include "tessera/cli/exit_code.h"
 
 namespace tessera::cli {
+namespace {
+
+constexpr const char* kReportThis = "  please report this with the input that caused it\n";
+
+}  // namespace
 
 Console::Console() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
@@ -64,11 +69,25 @@ ExitCode Console::Refuse(const base::Diagnostic& diagnostic) {
   return ExitCode::kBadInput;
 }
 
+ExitCode Console::Refuse(const Error& error, const std::string& file) {
+  const bool is_internal = error.status == CallStatus::kInternal;
+  const bool names_file = !error.file.empty() || file.empty();
+  const std::lock_guard lock(mutex_);
+  Clear();
+  std::fprintf(stderr, "%s%s%s%s", is_internal ? "internal " : "",
+               names_file ? "" : base::Printable(file).c_str(), names_file ? "" : ": ",
+               error.text.c_str());
+  if (is_internal) {
+    std::fputs(kReportThis, stderr);
+    return ExitCode::kInternal;
+  }
+  return error.status == CallStatus::kStopped ? ExitCode::kLimit : ExitCode::kBadInput;
+}
+
 ExitCode Console::Fail(const base::Diagnostic& diagnostic) {
   const std::lock_guard lock(mutex_);
   Clear();
-  std::fprintf(stderr, "internal %s  please report this with the input that caused it\n",
-               base::Format(diagnostic).c_str());
+  std::fprintf(stderr, "internal %s%s", base::Format(diagnostic).c_str(), kReportThis);
   return ExitCode::kInternal;
 }
 
@@ -83,6 +102,11 @@ namespace {
 // A signal handler can access only static storage.
 std::atomic<base::Stop*>& Watched() {
   static std::atomic<base::Stop*> watched{nullptr};
+  return watched;
+}
+
+std::atomic<const Canceller*>& WatchedCanceller() {
+  static std::atomic<const Canceller*> watched{nullptr};
   return watched;
 }
 
@@ -112,14 +136,25 @@ void EndAtOnce(int /*signal*/) {
 void OnSignal(int signal) {
   Seen().store(true);
   if (base::Stop* stop = Watched().load(); stop != nullptr) stop->Request();
+  if (const Canceller* canceller = WatchedCanceller().load(); canceller != nullptr)
+    canceller->Cancel();
   std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard(base::Stop& stop) {
-  Seen().store(false);
   Watched().store(&stop);
+  Begin();
+}
+
+InterruptGuard::InterruptGuard(const Canceller& canceller) {
+  WatchedCanceller().store(&canceller);
+  Begin();
+}
+
+void InterruptGuard::Begin() {
+  Seen().store(false);
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
 }
@@ -127,6 +162,7 @@ InterruptGuard::InterruptGuard(base::Stop& stop) {
 InterruptGuard::~InterruptGuard() {
   EndOnInterrupt();
   Watched().store(nullptr);
+  WatchedCanceller().store(nullptr);
 }
 
 HeldInterrupts::HeldInterrupts() {

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <tessera/call.h>
+#include <tessera/result.h>
+
 #include <csignal>
 #include <cstdio>
 #include <mutex>
@@ -28,8 +31,10 @@ class Console {
   void Note(std::string_view text);      // one line on stderr
   void Progress(std::string_view text);  // the state of long work, shown at most ten times a second
 
-  // Reports bad input; use as the return value of a command.
+  // Report bad input; use as the return value of a command. An error of the library may also be one
+  // of this program, or the end of the memory. `file` is named if the error names none.
   ExitCode Refuse(const base::Diagnostic& diagnostic);
+  ExitCode Refuse(const Error& error, const std::string& file = "");
 
   // Reports an error of this program.
   ExitCode Fail(const base::Diagnostic& diagnostic);
@@ -47,18 +52,22 @@ class Console {
   int stdout_error_ = 0;  // the first
 };
 
-// While a guard exists, the first SIGINT or SIGTERM requests `stop`, so that the best answer so far
+// While a guard exists, the first SIGINT or SIGTERM requests a stop, so that the best answer so far
 // can still be written; the second signal ends the process as usual. At most one guard may exist at
 // a time.
 class InterruptGuard {
  public:
   explicit InterruptGuard(base::Stop& stop);
+  explicit InterruptGuard(const Canceller& canceller);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   // Whether a signal arrived since the guard was made.
   static bool Interrupted();
+
+ private:
+  static void Begin();
 };
 
 // While this object exists, SIGINT and SIGTERM wait.

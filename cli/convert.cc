@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
+#include <tessera/lists.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <optional>
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/files.h"
@@ -13,24 +14,11 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/problem/files/other_formats.h"
 
 // `tessera convert`: a list of buffers in the format of another tool. The text that it writes is
 // read back, and must state as many buffers, the same load, and as many conflicting pairs.
 namespace tessera::cli {
 namespace {
-
-using problem::files::Lifetimes;
-using problem::files::ListFormat;
-
-std::vector<std::string> FormatWords() {
-  return {problem::files::kListFormatWords.begin(), problem::files::kListFormatWords.end()};
-}
-
-ListFormat FormatNamed(const std::string& word) {
-  const auto& words = problem::files::kListFormatWords;
-  return static_cast<ListFormat>(std::find(words.begin(), words.end(), word) - words.begin());
-}
 
 class ConvertCommand final : public Command {
  public:
@@ -54,12 +42,11 @@ class ConvertCommand final : public Command {
   }
 
   void Declare(CLI::App& app) override {
+    const std::vector<std::string> formats = *ListFormats();
     app.add_option("file", file_, "A list of buffers; - reads standard input")->required();
     app.add_option("--from", from_, "The format of the file (default: json or csv, by its text)")
-        ->check(CLI::IsMember(FormatWords()));
-    app.add_option("--to", to_, "The format to write")
-        ->check(CLI::IsMember(FormatWords()))
-        ->required();
+        ->check(CLI::IsMember(formats));
+    app.add_option("--to", to_, "The format to write")->check(CLI::IsMember(formats))->required();
     from_lifetimes_.Declare(
         app, "--from-lifetimes",
         "How the CSV that is read states lives: half-open [a, b), inclusive [a, "
@@ -78,53 +65,19 @@ class ConvertCommand final : public Command {
 
  private:
   ExitCode Convert(Console& console) {
-    const base::Expected<std::string> text = base::ReadInput(file_);
-    if (!text) return console.Refuse(text.error());
-    const std::string name = file_ == "-" ? "standard input" : file_;
-    const auto input =
-        from_.empty()
-            ? problem::files::ReadCsvOrJson(*text, name, from_lifetimes_.Get())
-            : problem::files::ReadList(FormatNamed(from_), *text, name, from_lifetimes_.Get());
-    if (!input) return console.Refuse(input.error());
-    for (const std::string& note : input->notes) console.Note(note);
-    const ListFormat to = FormatNamed(to_);
-    const Lifetimes lifetimes = to_lifetimes_.Get().value_or(Lifetimes::kHalfOpen);
-    base::Expected<std::string> written = problem::files::WriteList(to, *input, lifetimes);
-    if (!written) {
-      written.error().file = name;
-      return console.Refuse(written.error());
-    }
-    const problem::files::ListSummary summary = problem::files::Summarize(input->problem);
-    if (const auto fault = FindChange(to, *written, lifetimes, summary))
-      return console.Fail(*fault);
+    const Result<tessera::Problem> input =
+        tessera::Problem::Load(file_, {from_, from_lifetimes_.Word()});
+    if (!input) return console.Refuse(input.Error());
+    for (const std::string& note : input->Notes()) console.Note(note);
+    Result<WrittenList> written = WriteList(*input, {to_, to_lifetimes_.Word()});
+    if (!written) return console.Refuse(written.Error(), file_ == "-" ? "standard input" : file_);
     console.Note(fmt::format("{} buffers, load {}, {} pairs that must not share addresses",
-                             summary.buffers, summary.load, summary.pairs));
+                             written->buffers, written->load, written->pairs));
     if (output_.empty()) {
-      console.Print(*written);
+      console.Print(written->text);
       return ExitCode::kAnswer;
     }
-    const std::vector<base::Output> outputs = {{output_, *std::move(written)}};
-    return files_.Save(console, outputs);
-  }
-
-  // Lists of conflicts have no lives, so their load is not compared; offline plans are not read.
-  static std::optional<base::Diagnostic> FindChange(ListFormat to, const std::string& written,
-                                                    Lifetimes lifetimes,
-                                                    const problem::files::ListSummary& expected) {
-    if (to == ListFormat::kTfliteMicro) return std::nullopt;
-    const auto again =
-        problem::files::ReadList(to, written, "the text that was written", lifetimes);
-    if (!again) return again.error();
-    problem::files::ListSummary found = problem::files::Summarize(again->problem);
-    if (to == ListFormat::kTvm) found.load = expected.load;
-    if (found == expected) return std::nullopt;
-    base::Diagnostic fault;
-    fault.message = "the conversion changes the list of buffers";
-    fault.expected = fmt::format("{} buffers, load {}, {} pairs", expected.buffers, expected.load,
-                                 expected.pairs);
-    fault.found =
-        fmt::format("{} buffers, load {}, {} pairs", found.buffers, found.load, found.pairs);
-    return fault;
+    return files_.Save(console, std::array{base::Output{output_, std::move(written->text)}});
   }
 
   std::string file_;

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <tessera/plan.h>
+
 #include <CLI/CLI.hpp>
 
 #include "tessera/cli/command.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
-#include "tessera/cli/inputs.h"
-#include "tessera/plan/files/plan_files.h"
-#include "tessera/report/plan_text.h"
 
 // `tessera diff`: the changes from one plan to another, and their cost.
 namespace tessera::cli {
 namespace {
-
-using plan::Plan;
-using plan::files::Difference;
 
 class DiffCommand final : public Command {
  public:
@@ -39,13 +35,13 @@ class DiffCommand final : public Command {
   }
 
   ExitCode Run(Console& console) override {
-    const base::Expected<Plan> first = LoadPlan(first_, first_);
-    if (!first) return console.Refuse(first.error());
-    const base::Expected<Plan> second = LoadPlan(second_, second_);
-    if (!second) return console.Refuse(second.error());
-    const Difference difference = plan::files::FindDifference(*first, *second);
-    console.Print(format_.IsJson() ? report::DifferenceAsJson(*first, *second, difference)
-                                   : report::DifferenceAsText(*first, *second, difference));
+    const Result<tessera::Plan> first = tessera::Plan::Load(first_);
+    if (!first) return console.Refuse(first.Error());
+    const Result<tessera::Plan> second = tessera::Plan::Load(second_);
+    if (!second) return console.Refuse(second.Error());
+    const Result<PlanDifference> difference = Difference(*first, *second);
+    if (!difference) return console.Refuse(difference.Error());
+    console.Print(format_.IsJson() ? difference->json : difference->text);
     return ExitCode::kAnswer;
   }
 

@@ -75,7 +75,7 @@ class ShowPart final : public ExplorePart {
     const Result<std::string> text = plan->Render(output_.empty()  ? "txt"
                                                   : suffix.empty() ? suffix
                                                                    : suffix.substr(1));
-    if (!text) return console.Refuse(explore::AsDiagnostic(text.Error()));
+    if (!text) return console.Refuse(api::AsDiagnostic(text.Error()));
     if (output_.empty()) {
       console.Print(*text);
       return ExitCode::kAnswer;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
+#include <tessera/lists.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,18 +18,13 @@
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/console.h"
 #include "tessera/cli/destinations.h"
-#include "tessera/cli/inputs.h"
-#include "tessera/problem/files/problem_files.h"
-#include "tessera/problem/generate/catalog.h"
 
 // `tessera generate`: an instance of a family of the benchmarks, from a seed.
 namespace tessera::cli {
 namespace {
 
-using problem::generate::FamilyTraits;
-using problem::generate::Parameter;
-
 constexpr int kMostBuffers = 10'000'000;
+constexpr double kMillion = 1e6;
 constexpr std::string_view kGiven = "given";
 
 class GenerateCommand final : public Command {
@@ -36,10 +35,10 @@ class GenerateCommand final : public Command {
   }
   std::string Examples() const override {
     std::string text = "Families:\n";
-    for (const FamilyTraits& family : problem::generate::Families()) {
+    for (const ListFamily& family : *ListFamilies()) {
       std::string parameters;
-      for (const Parameter parameter : family.parameters)
-        parameters += fmt::format(" --{}", TraitsOf(parameter).name);
+      for (const ListParameter& parameter : family.parameters)
+        parameters += fmt::format(" --{}", parameter.name);
       text += fmt::format("  {:<14} {}{}\n", family.name, family.meaning,
                           parameters.empty() ? "" : ";" + parameters);
     }
@@ -63,26 +62,22 @@ class GenerateCommand final : public Command {
 
   void Declare(CLI::App& app) override {
     std::vector<std::string> names;
-    for (const FamilyTraits& family : problem::generate::Families())
-      names.emplace_back(family.name);
+    for (const ListFamily& family : *ListFamilies()) names.push_back(family.name);
     names.emplace_back(kGiven);
     app.add_option("family", request_.family, "What kind of list, see below")
         ->required()
         ->check(CLI::IsMember(names));
     buffers_option_ = app.add_option("--buffers", request_.buffers, "How many (default: 100)")
                           ->transform(WholeNumber(2, kMostBuffers));
-    for (size_t i = 0; i < problem::generate::kParameters; ++i) {
-      const auto& traits = TraitsOf(static_cast<Parameter>(i));
-      auto* option =
-          app.add_option(fmt::format("--{}", traits.name), request_.parameters[i],
-                         fmt::format("{} (default: {})", traits.meaning, traits.otherwise));
-      option->transform(static_cast<Parameter>(i) == Parameter::kCapacity
-                            ? ByteCount()
-                            : WholeNumber(traits.least, traits.most));
+    for (const ListParameter& parameter : *ListParameters()) {
+      app.add_option(fmt::format("--{}", parameter.name), parameters_[parameter.name],
+                     fmt::format("{} (default: {})", parameter.meaning, parameter.otherwise))
+          ->transform(parameter.name == "capacity" ? ByteCount()
+                                                   : WholeNumber(parameter.least, parameter.most));
     }
     app.add_option("--seed", request_.seed, "Draws another list (default: 1)")
         ->transform(WholeNumber(0, std::numeric_limits<int64_t>::max()));
-    app.add_option("--fixed", request_.fixed_ppm,
+    app.add_option("--fixed", fixed_ppm_,
                    "Fix this share of the offsets, drawn from a known solution")
         ->transform(PartsPerMillion(100));
     app.add_option(
@@ -126,7 +121,7 @@ class GenerateCommand final : public Command {
 
  private:
   bool HasShape() const {
-    for (const auto& value : request_.parameters) {
+    for (const auto& [name, value] : parameters_) {
       if (value) return true;
     }
     return buffers_option_->count() > 0;
@@ -145,58 +140,44 @@ class GenerateCommand final : public Command {
   }
 
   ExitCode Answer(Console& console) {
-    base::Expected<problem::Problem> made = Make();
-    if (!made && from_.empty()) {
-      console.Refuse(made.error());
-      return ExitCode::kUsage;
+    request_.fixed_share = static_cast<double>(fixed_ppm_) / kMillion;
+    for (const auto& [name, value] : parameters_) {
+      if (value) request_.parameters.emplace_back(name, *value);
     }
-    if (!made) return console.Refuse(made.error());
-    NoteMissing(console, "--separated", request_.separated, made->relations.size() - relations_);
-    NoteMissing(console, "--penalties", request_.penalties, made->costs.size() - costs_);
-    std::string text;
-    if (format_ != "json") {
-      base::Expected<std::string> csv = problem::files::WriteCsv(*made);
-      if (!csv && format_ == "csv") return console.Refuse(csv.error());
-      if (csv) text = *std::move(csv);
+    const Result<GeneratedList> made = from_.empty() ? GenerateList(request_) : Vary();
+    if (!made) {
+      const ExitCode code = console.Refuse(made.Error(), from_);
+      return from_.empty() ? ExitCode::kUsage : code;
     }
-    if (text.empty()) text = problem::files::WriteProblem(*made);
+    NoteMissing(console, "--separated", request_.separated, made->separated);
+    NoteMissing(console, "--penalties", request_.penalties, made->penalties);
+    Result<std::string> text = made->problem.Render(format_ == "json" ? "json" : "csv");
+    if (!text && format_.empty()) text = made->problem.Render("json");
+    if (!text) return console.Refuse(text.Error());
     if (output_.empty()) {
-      console.Print(text);
+      console.Print(*text);
       return ExitCode::kAnswer;
     }
-    return files_.Save(console, std::vector<base::Output>{{output_, std::move(text)}});
+    return files_.Save(console, std::array{base::Output{output_, *std::move(text)}});
   }
 
   // Notes missing pairs: the draw of pairs ends if few are left.
-  static void NoteMissing(Console& console, std::string_view option, int wanted, size_t found) {
-    if (found >= static_cast<size_t>(wanted)) return;
+  static void NoteMissing(Console& console, std::string_view option, int64_t wanted,
+                          int64_t found) {
+    if (found >= wanted) return;
     console.Note(fmt::format("{} {}: only {} pairs were found; the list has hardly any others",
                              option, wanted, found));
   }
 
-  base::Expected<problem::Problem> Make() {
-    if (from_.empty()) return Generate(request_);
-    base::Expected<problem::files::ProblemDocument> input = LoadProblem(from_, lifetimes_.Get());
-    if (!input) return tl::unexpected(input.error());
-    if (input->ladder || !input->fallbacks.empty()) {
-      base::Diagnostic fault;
-      fault.file = from_;
-      fault.message = fmt::format("the family '{}' keeps no {}", kGiven,
-                                  input->ladder ? "tile candidates" : "fallbacks");
-      fault.hint = "take them out of the list";
-      return base::Unexpected(std::move(fault));
-    }
-    relations_ = input->problem.relations.size();
-    costs_ = input->problem.costs.size();
-    auto varied = Vary(std::move(input->problem), request_);
-    if (!varied) varied.error().file = from_;
-    return varied;
+  Result<GeneratedList> Vary() const {
+    const Result<tessera::Problem> given = tessera::Problem::Load(from_, {"", lifetimes_.Word()});
+    return given ? VaryList(*given, request_) : given.Error();
   }
 
-  problem::generate::Request request_;
+  ListRequest request_;
+  int64_t fixed_ppm_ = 0;
+  std::map<std::string, std::optional<int64_t>> parameters_;
   CLI::Option* buffers_option_ = nullptr;
-  size_t relations_ = 0;  // of the list of --from
-  size_t costs_ = 0;
   std::string from_;
   LifetimesOption lifetimes_;  // of the list of --from
   std::string format_;

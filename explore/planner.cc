@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tessera/api/errors.h"
 #include "tessera/base/process.h"
 
 namespace tessera::explore {
@@ -85,7 +86,7 @@ std::optional<base::Diagnostic> Planner::InParallel(
 std::optional<base::Diagnostic> Planner::Load() {
   for (const NetworkEntry& entry : spec_.networks) {
     Result<Network> network = Network::Load(entry.file, entry.import);
-    if (!network) return AsDiagnostic(network.Error());
+    if (!network) return api::AsDiagnostic(network.Error());
     networks_.push_back(*std::move(network));
   }
   profiles_.resize(points_.size());
@@ -96,7 +97,7 @@ std::optional<base::Diagnostic> Planner::Load() {
       profiles_[i] = *std::move(profile);
     } else {
       const Error& error = profile.Error();
-      ThrowIfExhausted(error);
+      api::ThrowIfExhausted(error);
       faults_[i] = error.message + (error.expected.empty() ? "" : "; expected " + error.expected) +
                    (error.found.empty() ? "" : "; found " + error.found);
     }
@@ -128,9 +129,9 @@ std::optional<base::Diagnostic> Planner::ComputeBounds(const PairOf& pair, Bound
   const Network& network = networks_[pair.network];
   const Profile& profile = *profiles_[pair.point];
   const Result<std::vector<MetricValue>> values = LowerBounds(network, profile, limits);
-  if (!values) return AsDiagnostic(values.Error());
+  if (!values) return api::AsDiagnostic(values.Error());
   const Result<std::string> none = WhyNoPlan(network, profile, limits);
-  if (!none) return AsDiagnostic(none.Error());
+  if (!none) return api::AsDiagnostic(none.Error());
   bounds = {{values->begin(), values->end()}, *none};
   return std::nullopt;
 }
@@ -201,7 +202,7 @@ base::Expected<Answer> Planner::AskLibrary(const Question& question) const {
       networks_[question.pair.network], *profiles_[question.pair.point], OptionsFor(question));
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
-  if (!found) return base::Unexpected(AsDiagnostic(found.Error()));
+  if (!found) return base::Unexpected(api::AsDiagnostic(found.Error()));
   Answer answer{KeyOf(question), question.metric, NameOf(found->outcome), {}, found->reason};
   if (found->stopped) {
     if (options_.canceller.IsCancelled()) return answer;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/api/errors.h"
 #include "tessera/base/files.h"
 #include "tessera/base/random.h"
 #include "tessera/explore/expression.h"
@@ -44,7 +45,7 @@ base::Expected<Network> LoadNetwork(const StoredNetwork& stored) {
     import.dims.emplace_back(name, extent.get<int64_t>());
   import.floats_as = json.value("floats_as", "");
   Result<Network> network = Network::Load(stored.file, import);
-  if (!network) return base::Unexpected(AsDiagnostic(network.Error()));
+  if (!network) return base::Unexpected(api::AsDiagnostic(network.Error()));
   return *std::move(network);
 }
 
@@ -247,9 +248,9 @@ base::Expected<PlanAnswer> AskAgain(const Store& store, const StoredAnswer& answ
   const base::Expected<Network> network = LoadNetwork(*stored);
   if (!network) return base::Unexpected(network.error());
   const Result<Profile> profile = Profile::Parse(*document, "profile");
-  if (!profile) return base::Unexpected(AsDiagnostic(profile.Error()));
+  if (!profile) return base::Unexpected(api::AsDiagnostic(profile.Error()));
   Result<PlanAnswer> made = MakePlan(*network, *profile, ReadOptions(answer.options, call));
-  if (!made) return base::Unexpected(AsDiagnostic(made.Error()));
+  if (!made) return base::Unexpected(api::AsDiagnostic(made.Error()));
   return *std::move(made);
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "tessera/api/errors.h"
 #include "tessera/explore/objectives.h"
 
 namespace tessera::explore {
@@ -263,7 +264,7 @@ base::Expected<std::optional<Json>> ModeSearch::FindReduced(Json& reduced) const
   options.threads = options_.threads;
   options.seed = spec_.settings.seed;
   const Result<ModesAnswer> found = Modes(plans, options);
-  if (!found) return base::Unexpected(AsDiagnostic(found.Error()));
+  if (!found) return base::Unexpected(api::AsDiagnostic(found.Error()));
   if (found->stopped && !options_.canceller.IsCancelled()) throw std::bad_alloc();
   if (found->stopped) return std::optional<Json>();
   Json memories = Json::array();

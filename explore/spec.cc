@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "tessera/api/errors.h"
 #include "tessera/base/files.h"
 #include "tessera/base/text.h"
 #include "tessera/base/yaml_reader.h"
@@ -116,11 +117,11 @@ class SpecReader {
   // A file that cannot be opened is an error of the specification; any other error is one of the
   // file.
   void RefuseFile(const YamlNode& node, const std::string& file, const Error& error) {
-    ThrowIfExhausted(error);
+    api::ThrowIfExhausted(error);
     if (error.line == 0) {
       node.Complain("'" + file + "' cannot be read: " + error.message, error.expected);
     } else if (!fault_) {
-      fault_ = AsDiagnostic(error);
+      fault_ = api::AsDiagnostic(error);
     }
   }
 
@@ -341,24 +342,6 @@ base::Expected<Spec> ReadSpec(std::string text, const std::string& file) {
   base::Expected<Spec> spec = SpecReader(reader.Root(), file).Read(reader);
   if (reader.Failed()) return base::Unexpected(reader.TakeFault());
   return spec;
-}
-
-void ThrowIfExhausted(const Error& error) {
-  if (error.status == CallStatus::kStopped) throw std::bad_alloc();
-}
-
-base::Diagnostic AsDiagnostic(const Error& error) {
-  ThrowIfExhausted(error);
-  base::Diagnostic diagnostic;
-  diagnostic.message = error.message;
-  diagnostic.file = error.file;
-  diagnostic.line = error.line;
-  diagnostic.column = error.column;
-  diagnostic.pointer = error.pointer;
-  diagnostic.expected = error.expected;
-  diagnostic.found = error.found;
-  diagnostic.hint = error.hint;
-  return diagnostic;
 }
 
 std::string DigestOf(std::string_view text) {

@@ -68,11 +68,6 @@ struct Spec {
 // Files that the specification names are relative to its folder. Errors have file, line and column.
 base::Expected<Spec> ReadSpec(std::string text, const std::string& file);
 
-// Converts an error of the library. Throws std::bad_alloc if memory ran out, which is not a fault
-// of the input.
-base::Diagnostic AsDiagnostic(const Error& error);
-void ThrowIfExhausted(const Error& error);
-
 // Returns 128 bits of FNV-1a, in 32 hexadecimal digits.
 std::string DigestOf(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tessera/api/errors.h"
 #include "tessera/base/arithmetic.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/recheck.h"
@@ -80,7 +81,7 @@ base::Expected<Plan> Variants::PlanOf(const Question& question) const {
 
 base::Expected<Planner::Figures> Variants::Reevaluate(const Plan& plan, size_t variant) const {
   const Result<std::string> text = plan.Render("json");
-  if (!text) return base::Unexpected(AsDiagnostic(text.Error()));
+  if (!text) return base::Unexpected(api::AsDiagnostic(text.Error()));
   Json draft = Json::parse(*text);
   draft["profile"] = Json::parse(planner_->ProfileAt(variant).Json());
   EvaluateOptions options;
@@ -92,7 +93,7 @@ base::Expected<Planner::Figures> Variants::Reevaluate(const Plan& plan, size_t v
   options.memory_limit = options_.memory_limit;
   Planner::Figures figures;
   const Result<EvaluateAnswer> answer = Evaluate(draft.dump(), options);
-  if (!answer) ThrowIfExhausted(answer.Error());
+  if (!answer) api::ThrowIfExhausted(answer.Error());
   // A plan that does not suit the profile is not an error: it is not a plan there.
   if (!answer || !answer->plan || !answer->findings.empty()) return figures;
   for (const PlanMetric& metric : answer->plan->Metrics()) figures[metric.name] = metric.value;

@@ -17,6 +17,16 @@ TESSERA_API tessera_status tessera_problem_load(const char* path, tessera_proble
 /* `text` is CSV or JSON. */
 TESSERA_API tessera_status tessera_problem_parse(const char* text, size_t size,
                                                  tessera_problem** problem, tessera_error** error);
+/* As the two before, from a format of another tool (docs/convert.md): "csv", "json", "trace",
+   "dsa-solver", "executorch" or "tvm"; NULL: the text tells CSV and JSON apart. `lifetimes` of a
+   CSV are "half-open" (also NULL), "inclusive" or "exclusive". */
+TESSERA_API tessera_status tessera_problem_load_as(const char* path, const char* format,
+                                                   const char* lifetimes, tessera_problem** problem,
+                                                   tessera_error** error);
+TESSERA_API tessera_status tessera_problem_parse_as(const char* text, size_t size,
+                                                    const char* format, const char* lifetimes,
+                                                    tessera_problem** problem,
+                                                    tessera_error** error);
 /* `count` buffers of sizes[i] bytes that live in the steps [lower[i], upper[i]). `alignments` may
    be NULL: 1 byte each. */
 TESSERA_API tessera_status tessera_problem_new(size_t count, const int64_t* lower,
@@ -28,6 +38,39 @@ TESSERA_API tessera_status tessera_problem_with_capacity(const tessera_problem* 
                                                          const char* memory, int64_t capacity,
                                                          tessera_problem** changed,
                                                          tessera_error** error);
+/* The problem in one of these formats, or as "tflite-micro". The text is read back and compared.
+   tessera_text_free frees it. */
+TESSERA_API tessera_status tessera_problem_render(const tessera_problem* problem,
+                                                  const char* format, const char* lifetimes,
+                                                  char** text, tessera_error** error);
+/* Figures of each memory, as `tessera stats --format json`. tessera_text_free frees the text. */
+TESSERA_API tessera_status tessera_problem_statistics(const tessera_problem* problem, char** json,
+                                                      tessera_error** error);
+
+typedef struct tessera_list_parameter {
+  size_t size; /* sizeof(tessera_list_parameter), in each element of an array */
+  const char* name;
+  int64_t value;
+} tessera_list_parameter;
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_list_request {
+  size_t size;        /* sizeof(tessera_list_request) */
+  const char* family; /* "perfect", "random", .. (docs/generate.md) */
+  int64_t buffers;    /* 0: 100 */
+  uint64_t seed;      /* 0: 1 */
+  double fixed_share; /* 0 to 1: of the offsets, fixed to those of a known solution */
+  int64_t separated;  /* pairs that must not share addresses */
+  int64_t penalties;  /* pairs for which sharing addresses costs 1 */
+  int32_t values;     /* not 0: each buffer has a value */
+  const tessera_list_parameter* parameters; /* of the family */
+  size_t parameter_count;
+} tessera_list_request;
+
+/* Draws a problem of a family. Equal requests give equal problems. */
+TESSERA_API tessera_status tessera_problem_generate(const tessera_list_request* request,
+                                                    tessera_problem** problem,
+                                                    tessera_error** error);
 TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
 TESSERA_API void tessera_problem_free(tessera_problem* problem);
 
@@ -113,6 +156,43 @@ TESSERA_API tessera_status tessera_allocation_render(const tessera_allocation* a
                                                      const char* format, char** text,
                                                      tessera_error** error);
 TESSERA_API void tessera_allocation_free(tessera_allocation* allocation);
+
+/* --- the buffers of greatest value that fit (docs/choose.md) */
+
+/* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
+typedef struct tessera_choose_options {
+  size_t size;      /* sizeof(tessera_choose_options) */
+  int64_t capacity; /* bytes; 0: that of the problem */
+  int32_t threads;
+  uint64_t seed;
+  int64_t budget;
+  double timeout_s;
+  int64_t memory_limit;
+  const tessera_canceller* canceller;
+  void (*progress)(void* user, const tessera_progress* progress);
+  void* user;
+} tessera_choose_options;
+
+typedef enum tessera_chosen {
+  TESSERA_PLACED = 0,
+  TESSERA_FALLBACK = 1, /* its fallback is placed */
+  TESSERA_LEFT_OUT = 2
+} tessera_chosen;
+
+/* `options` may be NULL. */
+TESSERA_API tessera_status tessera_choose(const tessera_problem* problem,
+                                          const tessera_choose_options* options,
+                                          tessera_choice** choice, tessera_error** error);
+TESSERA_API tessera_outcome tessera_choice_outcome(const tessera_choice* choice);
+TESSERA_API const char* tessera_choice_reason(const tessera_choice* choice);
+TESSERA_API int64_t tessera_choice_value(const tessera_choice* choice);
+TESSERA_API int64_t tessera_choice_bound(const tessera_choice* choice); /* none is worth more */
+/* Returns 1, or 0 if `buffer` is too large or there is no choice. `offset` is in bytes. */
+TESSERA_API int tessera_choice_of(const tessera_choice* choice, size_t buffer,
+                                  tessera_chosen* chosen, int64_t* offset);
+TESSERA_API int tessera_choice_stopped(const tessera_choice* choice);
+TESSERA_API const char* tessera_choice_json(const tessera_choice* choice);
+TESSERA_API void tessera_choice_free(tessera_choice* choice);
 
 #ifdef __cplusplus
 }

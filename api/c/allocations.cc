@@ -19,6 +19,33 @@ std::vector<Buffer> BuffersOf(size_t count, const int64_t* lower, const int64_t*
   return buffers;
 }
 
+ListFormat FormatOf(const char* format, const char* lifetimes) {
+  return {TextOf(format), TextOf(lifetimes)};
+}
+
+ListRequest Translate(const tessera_list_request& given) {
+  const tessera_list_request known = Complete(given);
+  ListRequest request;
+  request.family = TextOf(known.family);
+  if (known.buffers != 0) request.buffers = known.buffers;
+  if (known.seed != 0) request.seed = known.seed;
+  request.fixed_share = known.fixed_share;
+  request.separated = known.separated;
+  request.penalties = known.penalties;
+  request.values = known.values != 0;
+  for (const tessera_list_parameter& each : Complete(known.parameters, known.parameter_count))
+    request.parameters.emplace_back(TextOf(each.name), each.value);
+  return request;
+}
+
+ChooseOptions Translate(const tessera_choose_options& given) {
+  const tessera_choose_options known = Complete(given);
+  ChooseOptions options;
+  if (known.capacity != 0) options.capacity = known.capacity;
+  TranslateSearch(known, options);
+  return options;
+}
+
 }  // namespace
 
 AllocateOptions Translate(const tessera_allocate_options& given) {
@@ -65,6 +92,56 @@ tessera_status tessera_problem_parse(const char* text, size_t size, tessera_prob
                                      tessera_error** error) {
   *problem = nullptr;
   return Guarded(error, [&] { return Give(Problem::Parse({text, size}), problem, error); });
+}
+
+tessera_status tessera_problem_load_as(const char* path, const char* format, const char* lifetimes,
+                                       tessera_problem** problem, tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] {
+    return Give(Problem::Load(path, FormatOf(format, lifetimes)), problem, error);
+  });
+}
+
+tessera_status tessera_problem_parse_as(const char* text, size_t size, const char* format,
+                                        const char* lifetimes, tessera_problem** problem,
+                                        tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] {
+    return Give(Problem::Parse({text, size}, "problem", FormatOf(format, lifetimes)), problem,
+                error);
+  });
+}
+
+tessera_status tessera_problem_render(const tessera_problem* problem, const char* format,
+                                      const char* lifetimes, char** text, tessera_error** error) {
+  *text = nullptr;
+  return Guarded(error, [&] {
+    const Result<WrittenList> written = WriteList(problem->value, FormatOf(format, lifetimes));
+    if (!written) return Fail(written.Error(), error);
+    *text = Copy(written->text);
+    return TESSERA_OK;
+  });
+}
+
+tessera_status tessera_problem_statistics(const tessera_problem* problem, char** json,
+                                          tessera_error** error) {
+  *json = nullptr;
+  return Guarded(error, [&] {
+    const Result<Statistics> found = StatisticsOf(problem->value);
+    if (!found) return Fail(found.Error(), error);
+    *json = Copy(found->json);
+    return TESSERA_OK;
+  });
+}
+
+tessera_status tessera_problem_generate(const tessera_list_request* request,
+                                        tessera_problem** problem, tessera_error** error) {
+  *problem = nullptr;
+  return Guarded(error, [&] {
+    Result<GeneratedList> made = GenerateList(Translate(*request));
+    if (!made) return Fail(made.Error(), error);
+    return Give(Result<Problem>(std::move(made->problem)), problem, error);
+  });
 }
 
 tessera_status tessera_problem_new(size_t count, const int64_t* lower, const int64_t* upper,
@@ -160,6 +237,36 @@ tessera_status tessera_allocation_render(const tessera_allocation* allocation, c
 }
 
 void tessera_allocation_free(tessera_allocation* allocation) { delete allocation; }
+
+tessera_status tessera_choose(const tessera_problem* problem, const tessera_choose_options* options,
+                              tessera_choice** choice, tessera_error** error) {
+  *choice = nullptr;
+  return Guarded(error, [&] {
+    const ChooseOptions known = options != nullptr ? Translate(*options) : ChooseOptions();
+    return Give(Choose(problem->value, known), choice, error);
+  });
+}
+
+tessera_outcome tessera_choice_outcome(const tessera_choice* choice) {
+  return static_cast<tessera_outcome>(choice->value.outcome);
+}
+const char* tessera_choice_reason(const tessera_choice* choice) {
+  return choice->value.reason.c_str();
+}
+int64_t tessera_choice_value(const tessera_choice* choice) { return choice->value.value; }
+int64_t tessera_choice_bound(const tessera_choice* choice) { return choice->value.bound; }
+
+int tessera_choice_of(const tessera_choice* choice, size_t buffer, tessera_chosen* chosen,
+                      int64_t* offset) {
+  if (buffer >= choice->value.chosen.size()) return 0;
+  *chosen = static_cast<tessera_chosen>(choice->value.chosen[buffer]);
+  *offset = choice->value.offsets[buffer];
+  return 1;
+}
+
+int tessera_choice_stopped(const tessera_choice* choice) { return choice->value.stopped ? 1 : 0; }
+const char* tessera_choice_json(const tessera_choice* choice) { return choice->value.json.c_str(); }
+void tessera_choice_free(tessera_choice* choice) { delete choice; }
 
 }  // extern "C"
 

@@ -42,6 +42,8 @@ typedef struct tessera_allocation tessera_allocation;
 typedef struct tessera_tiles tessera_tiles;
 typedef struct tessera_certificate tessera_certificate;
 typedef struct tessera_session tessera_session;
+typedef struct tessera_front tessera_front;
+typedef struct tessera_choice tessera_choice;
 
 /* --- errors. Texts are empty and numbers are 0 if nothing is known. */
 TESSERA_API const char* tessera_error_text(const tessera_error* error); /* all of it, in lines */

@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 // Private: the C interface, as handles around the values of the C++ interface, which throws
 // nothing. C callers own the objects that they receive until they free them.
@@ -55,6 +56,13 @@ struct tessera_tiles {
 };
 struct tessera_session {
   tessera::Session value;
+};
+struct tessera_front {
+  tessera::FrontAnswer value;
+  std::vector<tessera_plan> plans;  // handles of the plans of value.points
+};
+struct tessera_choice {
+  tessera::ChooseAnswer value;
 };
 
 namespace tessera::api::c {

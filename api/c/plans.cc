@@ -17,6 +17,8 @@ EvaluateOptions Translate(const tessera_evaluate_options& given) {
   const tessera_evaluate_options known = Complete(given);
   EvaluateOptions options;
   options.move = known.move != 0;
+  options.profile = known.profile != nullptr ? &known.profile->value : nullptr;
+  options.costs = TextOf(known.costs);
   TranslateSearch(known, options);
   return options;
 }
@@ -32,8 +34,11 @@ PlanOptions Translate(const tessera_plan_options& given) {
   options.keep_order = known.keep_order != 0;
   options.keep_boundaries = known.no_boundaries == 0;
   options.transfers = known.per_subgraph != 0 ? Transfers::kPerSubgraph : Transfers::kProgram;
+  options.off_chip = static_cast<OffChip>(known.off_chip);
   options.explain = known.explain != 0;
   options.certify = known.certify != 0;
+  options.sensitivity = known.sensitivity != 0;
+  options.lowering = known.lowering != 0;
   if (known.constraints != nullptr) options.constraints = known.constraints;
   options.previous = known.previous != nullptr ? &known.previous->value : nullptr;
   TranslateSearch(known, options);
@@ -68,6 +73,40 @@ tessera_status tessera_make_plan(const tessera_network* network, const tessera_p
     return GiveAnswer(MakePlan(network->value, profile->value, known), answer, error);
   });
 }
+
+tessera_status tessera_find_front(const tessera_network* network, const tessera_profile* profile,
+                                  const tessera_plan_options* options, int32_t most_searches,
+                                  tessera_front** front, tessera_error** error) {
+  *front = nullptr;
+  return Guarded(error, [&] {
+    const PlanOptions known = options != nullptr ? Translate(*options) : PlanOptions();
+    Result<FrontAnswer> found =
+        most_searches == 0 ? FindFront(network->value, profile->value, known)
+                           : FindFront(network->value, profile->value, known, most_searches);
+    if (!found) return Fail(found.Error(), error);
+    auto handle = std::make_unique<tessera_front>();
+    handle->value = *std::move(found);
+    for (const FrontPoint& point : handle->value.points) handle->plans.push_back({point.plan});
+    *front = handle.release();
+    return TESSERA_OK;
+  });
+}
+
+size_t tessera_front_count(const tessera_front* front) { return front->plans.size(); }
+const tessera_plan* tessera_front_plan(const tessera_front* front, size_t index) {
+  return index < front->plans.size() ? &front->plans[index] : nullptr;
+}
+int tessera_front_is_complete(const tessera_front* front) { return front->value.complete ? 1 : 0; }
+int tessera_front_stopped(const tessera_front* front) { return front->value.stopped ? 1 : 0; }
+tessera_outcome tessera_front_outcome(const tessera_front* front) {
+  return front->plans.empty() ? static_cast<tessera_outcome>(front->value.refusal.outcome)
+                              : TESSERA_FEASIBLE;
+}
+const char* tessera_front_reason(const tessera_front* front) {
+  return front->value.refusal.reason.c_str();
+}
+const char* tessera_front_json(const tessera_front* front) { return front->value.json.c_str(); }
+void tessera_front_free(tessera_front* front) { delete front; }
 
 tessera_outcome tessera_answer_outcome(const tessera_answer* answer) {
   return static_cast<tessera_outcome>(answer->value.outcome);
@@ -124,6 +163,17 @@ tessera_status tessera_plan_save(const tessera_plan* plan, const char* path,
   return Guarded(error, [&] {
     const Result<Done> saved = plan->value.Save(path);
     return saved ? TESSERA_OK : Fail(saved.Error(), error);
+  });
+}
+
+tessera_status tessera_plan_difference(const tessera_plan* first, const tessera_plan* second,
+                                       char** json, tessera_error** error) {
+  *json = nullptr;
+  return Guarded(error, [&] {
+    const Result<PlanDifference> difference = Difference(first->value, second->value);
+    if (!difference) return Fail(difference.Error(), error);
+    *json = Copy(difference->json);
+    return TESSERA_OK;
   });
 }
 

@@ -42,6 +42,12 @@ TESSERA_API tessera_status tessera_profile_parse(const char* yaml, size_t size,
 TESSERA_API tessera_status tessera_profile_with(const tessera_profile* profile, const char* path,
                                                 const char* value, tessera_profile** changed,
                                                 tessera_error** error);
+/* Fits constants of the profile to measured cycles (docs/costs.md): a CSV, and the networks that it
+   names from its folder. `json`, which may be NULL, receives the constants and errors;
+   tessera_text_free frees it. */
+TESSERA_API tessera_status tessera_profile_fit(const tessera_profile* profile, const char* measured,
+                                               tessera_profile** fitted, char** json,
+                                               tessera_error** error);
 TESSERA_API const char* tessera_profile_json(const tessera_profile* profile);
 TESSERA_API void tessera_profile_free(tessera_profile* profile);
 
@@ -58,6 +64,11 @@ TESSERA_API tessera_status tessera_network_with_costs(const tessera_network* net
                                                       const char* csv, size_t size,
                                                       const char* name, tessera_network** changed,
                                                       tessera_error** error);
+/* Makes a copy whose constants are stored in other numbers of bytes: CSV with tensor and bytes. */
+TESSERA_API tessera_status tessera_network_with_sizes(const tessera_network* network,
+                                                      const char* csv, size_t size,
+                                                      const char* name, tessera_network** changed,
+                                                      tessera_error** error);
 TESSERA_API size_t tessera_network_operator_count(const tessera_network* network);
 TESSERA_API void tessera_network_free(tessera_network* network);
 
@@ -68,6 +79,13 @@ typedef struct tessera_metric_value {
   const char* metric;
   double value;
 } tessera_metric_value;
+
+/* How tensors outside the tile memory share addresses (docs/off-chip.md). */
+typedef enum tessera_off_chip {
+  TESSERA_WHOLE = 0,     /* a tensor keeps its bytes from its producer to its last reader */
+  TESSERA_PAPER = 1,     /* until no tile needs them; placed by the published method */
+  TESSERA_TILE_AWARE = 2 /* the same, placed by the engines */
+} tessera_off_chip;
 
 /* Set all to 0, then `size`: 0 and NULL mean the default of each field. */
 typedef struct tessera_plan_options {
@@ -91,8 +109,11 @@ typedef struct tessera_plan_options {
   /* receives `user` and the progress, from any thread, one at a time */
   void (*progress)(void* user, const tessera_progress* progress);
   void* user;
-  int32_t explain; /* not 0: without a plan, why, and what would help; up to 2 s more */
-  int32_t certify; /* not 0: a proof if there is no plan */
+  int32_t explain;     /* not 0: without a plan, why, and what would help; up to 2 s more */
+  int32_t certify;     /* not 0: a proof if there is no plan */
+  int32_t off_chip;    /* a tessera_off_chip */
+  int32_t sensitivity; /* not 0: notes say whether the choice survives other energies */
+  int32_t lowering;    /* not 0: the plan has what a code generator needs */
 } tessera_plan_options;
 
 /* An answer without a plan is not an error. `options` may be NULL. */
@@ -108,6 +129,25 @@ TESSERA_API const char* tessera_answer_explanation(const tessera_answer* answer)
 TESSERA_API const tessera_certificate* tessera_answer_certificate(const tessera_answer* answer);
 TESSERA_API const tessera_plan* tessera_answer_plan(const tessera_answer* answer);
 TESSERA_API void tessera_answer_free(tessera_answer* answer);
+
+/* Plans of which none is better than another in latency, energy, off-chip bytes and peak, from at
+   most `most_searches` searches (0: 24). Limits of the options hold for all; the options state no
+   `minimize`, `sensitivity` and `lowering`. `options` may be NULL. */
+TESSERA_API tessera_status tessera_find_front(const tessera_network* network,
+                                              const tessera_profile* profile,
+                                              const tessera_plan_options* options,
+                                              int32_t most_searches, tessera_front** front,
+                                              tessera_error** error);
+TESSERA_API size_t tessera_front_count(const tessera_front* front);
+/* By latency, ascending; NULL if `index` is too large. The plans belong to the front. */
+TESSERA_API const tessera_plan* tessera_front_plan(const tessera_front* front, size_t index);
+TESSERA_API int tessera_front_is_complete(const tessera_front* front);
+TESSERA_API int tessera_front_stopped(const tessera_front* front); /* 1: it was cut off */
+/* Without a plan: what is known, and why. */
+TESSERA_API tessera_outcome tessera_front_outcome(const tessera_front* front);
+TESSERA_API const char* tessera_front_reason(const tessera_front* front);
+TESSERA_API const char* tessera_front_json(const tessera_front* front); /* empty without a plan */
+TESSERA_API void tessera_front_free(tessera_front* front);
 
 typedef struct tessera_buffer {
   size_t size_of_struct; /* set by the caller: sizeof(tessera_buffer) */
@@ -133,6 +173,10 @@ TESSERA_API tessera_status tessera_plan_render(const tessera_plan* plan, const c
 /* Writes a file in the format of its suffix. */
 TESSERA_API tessera_status tessera_plan_save(const tessera_plan* plan, const char* path,
                                              tessera_error** error);
+/* The changes from one plan to another, and what they cost, as JSON. tessera_text_free frees it. */
+TESSERA_API tessera_status tessera_plan_difference(const tessera_plan* first,
+                                                   const tessera_plan* second, char** json,
+                                                   tessera_error** error);
 /* Checks everything that the plan states, and sets `*accepted` to 1 if all of it is right. If
    `findings` is not NULL, `*findings` lists what is wrong or open, in lines; tessera_text_free
    frees it. */
@@ -155,6 +199,8 @@ typedef struct tessera_evaluate_options {
   const tessera_canceller* canceller;
   void (*progress)(void* user, const tessera_progress* progress);
   void* user;
+  const tessera_profile* profile; /* instead of that of the plan */
+  const char* costs;              /* CSV of measured tiles (docs/costs.md) */
 } tessera_evaluate_options;
 
 /* Completes, prices and checks an edited plan in JSON. Without a plan, the reason of the answer

@@ -56,6 +56,23 @@ tessera_status tessera_profile_with(const tessera_profile* profile, const char* 
   return Guarded(error, [&] { return Give(profile->value.With(path, value), changed, error); });
 }
 
+tessera_status tessera_profile_fit(const tessera_profile* profile, const char* measured,
+                                   tessera_profile** fitted, char** json, tessera_error** error) {
+  *fitted = nullptr;
+  if (json != nullptr) *json = nullptr;
+  return Guarded(error, [&] {
+    const Result<Measurements> read = Measurements::Load(measured, profile->value);
+    if (!read) return Fail(read.Error(), error);
+    Result<ProfileFit> fit = FitProfile(profile->value, *read);
+    if (!fit) return Fail(fit.Error(), error);
+    std::unique_ptr<char, decltype(&std::free)> text(json != nullptr ? Copy(fit->json) : nullptr,
+                                                     &std::free);
+    const tessera_status given = Give(Result<Profile>(std::move(fit->profile)), fitted, error);
+    if (json != nullptr && given == TESSERA_OK) *json = text.release();
+    return given;
+  });
+}
+
 const char* tessera_profile_json(const tessera_profile* profile) {
   return profile->value.Json().c_str();
 }
@@ -83,6 +100,15 @@ tessera_status tessera_network_with_costs(const tessera_network* network, const 
   *changed = nullptr;
   return Guarded(error, [&] {
     return Give(network->value.WithCosts(std::string_view(csv, size), name), changed, error);
+  });
+}
+
+tessera_status tessera_network_with_sizes(const tessera_network* network, const char* csv,
+                                          size_t size, const char* name, tessera_network** changed,
+                                          tessera_error** error) {
+  *changed = nullptr;
+  return Guarded(error, [&] {
+    return Give(network->value.WithSizes(std::string_view(csv, size), name), changed, error);
   });
 }
 

@@ -13,6 +13,9 @@
 
 namespace tessera::api::parts {
 
+// For one placement, in the units of engines.
+inline constexpr int64_t kChoiceBudget = 500'000;
+
 // A choice of buffers and the settings that produced it.
 struct ChoiceDocument {
   search::choose::Choice choice;

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 #include <tessera/allocate.h>
 #include <tessera/certificate.h>
+#include <tessera/choose.h>
 
 #include <memory>
 #include <optional>
@@ -95,11 +96,15 @@ void DefineProblem(py::module_& module) {
   py::class_<Problem>(module, "Problem")
       .def_static(
           "load",
-          [](const std::string& path) { return RunWhole([=] { return Problem::Load(path); }); })
-      .def_static("parse",
-                  [](const std::string& text, const std::string& name) {
-                    return RunWhole([=] { return Problem::Parse(text, name); });
-                  })
+          [](const std::string& path, const std::string& format, const std::string& lifetimes) {
+            return RunWhole([=] { return Problem::Load(path, {format, lifetimes}); });
+          })
+      .def_static(
+          "parse",
+          [](const std::string& text, const std::string& name, const std::string& format,
+             const std::string& lifetimes) {
+            return RunWhole([=] { return Problem::Parse(text, name, {format, lifetimes}); });
+          })
       .def_static("from_columns", &FromColumns)
       .def("in_memory_of",
            [](const Problem& problem, const Profile& profile) {
@@ -111,6 +116,7 @@ void DefineProblem(py::module_& module) {
              return RunWhole([=] { return problem.WithCapacities(capacities); });
            })
       .def_property_readonly("candidates", &Problem::Candidates)
+      .def_property_readonly("notes", &Problem::Notes)
       .def("at_candidate",
            [](const Problem& problem, const std::string& candidate) {
              return RunWhole([=] { return problem.AtCandidate(candidate); });
@@ -122,6 +128,25 @@ void DefineProblem(py::module_& module) {
   module.def("explain", [](const Problem& problem, const AllocateOptions& options) {
     return Fields(Run(options, [=](const auto& given) { return Explain(problem, given); }));
   });
+}
+
+// The answer has an entry for each buffer: 0 placed, 1 its fallback, 2 left out.
+py::dict ChoiceOf(const Problem& problem, const ChooseOptions& options) {
+  const ChooseAnswer answer =
+      Run(options, [=](const ChooseOptions& given) { return Choose(problem, given); });
+  std::vector<int> chosen;
+  for (const Chosen each : answer.chosen) chosen.push_back(static_cast<int>(each));
+  py::dict fields;
+  fields["outcome"] = NameOf(answer.outcome);
+  fields["chosen"] = chosen;
+  fields["value"] = answer.value;
+  fields["bound"] = answer.bound;
+  fields["engine"] = answer.engine;
+  fields["reason"] = answer.reason;
+  fields["text"] = answer.text;
+  fields["json"] = answer.json;
+  fields["stopped"] = answer.stopped;
+  return fields;
 }
 
 void DefineAllocation(py::module_& module) {
@@ -175,6 +200,7 @@ void DefineAllocations(py::module_& module) {
   DefineProblem(module);
   DefineAllocation(module);
   DefineCertificate(module);
+  module.def("choose", &ChoiceOf);
 }
 
 }  // namespace tessera::python

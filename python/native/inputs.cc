@@ -71,6 +71,10 @@ void DefineOptions(py::module_& module) {
   py::enum_<Transfers>(module, "Transfers")
       .value("program", Transfers::kProgram)
       .value("per_subgraph", Transfers::kPerSubgraph);
+  py::enum_<OffChip>(module, "OffChip")
+      .value("whole", OffChip::kWhole)
+      .value("paper", OffChip::kPaper)
+      .value("tile_aware", OffChip::kTileAware);
   // `previous` is a separate argument, because the options hold only its address.
   py::class_<PlanOptions, SearchOptions>(module, "PlanOptions")
       .def(py::init<>())
@@ -80,17 +84,24 @@ void DefineOptions(py::module_& module) {
       .def_readwrite("keep_order", &PlanOptions::keep_order)
       .def_readwrite("keep_boundaries", &PlanOptions::keep_boundaries)
       .def_readwrite("transfers", &PlanOptions::transfers)
+      .def_readwrite("off_chip", &PlanOptions::off_chip)
       .def_readwrite("constraints", &PlanOptions::constraints)
       .def_readwrite("explain", &PlanOptions::explain)
-      .def_readwrite("certify", &PlanOptions::certify);
+      .def_readwrite("certify", &PlanOptions::certify)
+      .def_readwrite("sensitivity", &PlanOptions::sensitivity)
+      .def_readwrite("lowering", &PlanOptions::lowering);
   py::class_<EvaluateOptions, SearchOptions>(module, "EvaluateOptions")
       .def(py::init<>())
       .def_readwrite("move", &EvaluateOptions::move)
-      .def_readwrite("explain", &EvaluateOptions::explain);
+      .def_readwrite("explain", &EvaluateOptions::explain)
+      .def_readwrite("costs", &EvaluateOptions::costs);
   py::class_<CheckOptions, CallOptions>(module, "CheckOptions")
       .def(py::init<>())
       .def_readwrite("execute", &CheckOptions::execute)
       .def_readwrite("search", &CheckOptions::search);
+  py::class_<ChooseOptions, SearchOptions>(module, "ChooseOptions")
+      .def(py::init<>())
+      .def_readwrite("capacity", &ChooseOptions::capacity);
   py::class_<AllocateOptions, SearchOptions>(module, "AllocateOptions")
       .def(py::init<>())
       .def_readwrite("capacity", &AllocateOptions::capacity)
@@ -151,6 +162,10 @@ void DefineInputs(py::module_& module) {
       .def("with_costs",
            [](const Network& network, const std::string& csv, const std::string& name) {
              return RunOnInput(csv.size(), [=] { return network.WithCosts(csv, name); });
+           })
+      .def("with_sizes",
+           [](const Network& network, const std::string& csv, const std::string& name) {
+             return RunOnInput(csv.size(), [=] { return network.WithSizes(csv, name); });
            })
       .def("json", [](const Network& network) { return RunWhole([=] { return network.Json(); }); })
       .def("serialize",

@@ -49,6 +49,7 @@ PYBIND11_MODULE(_native, module) {
   DefineAllocations(module);
   DefinePlans(module);
   DefineQuestions(module);
+  DefineListsAndFits(module);
   DefineSessions(module);
   DefineExplorations(module);
   DefineEvaluators(module);

@@ -16,7 +16,8 @@ void DefinePlans(pybind11::module_& module);
 void DefineQuestions(pybind11::module_& module);  // tiles, modes, formulas
 void DefineSessions(pybind11::module_& module);
 void DefineExplorations(pybind11::module_& module);
-void DefineEvaluators(pybind11::module_& module);  // and spaces
+void DefineListsAndFits(pybind11::module_& module);  // and differences of plans
+void DefineEvaluators(pybind11::module_& module);    // and spaces
 
 // Return answers as dictionaries with the names of their fields.
 

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 #include <tessera/plan.h>
 
+#include <optional>
 #include <string>
 
 #include "call.h"
@@ -40,6 +41,24 @@ py::list BuffersOf(const Plan& plan) {
   return rows;
 }
 
+py::dict FrontOf(const Network& network, const Profile& profile, const PlanOptions& options,
+                 int most_searches) {
+  const FrontAnswer answer = Run(options, [=](const PlanOptions& given) {
+    return FindFront(network, profile, given, most_searches);
+  });
+  py::list points;
+  for (const FrontPoint& point : answer.points)
+    points.append(py::make_tuple(point.metric, point.limits, point.plan));
+  py::dict fields = Fields(answer.refusal);
+  fields["points"] = points;
+  fields["searches"] = answer.searches;
+  fields["complete"] = answer.complete;
+  fields["text"] = answer.text;
+  fields["json"] = answer.json;
+  fields["stopped"] = answer.stopped;
+  return fields;
+}
+
 }  // namespace
 
 void DefinePlans(py::module_& module) {
@@ -73,9 +92,13 @@ void DefinePlans(py::module_& module) {
       .def("execute", [](const Plan& plan, const CallOptions& options) {
         return Fields(Run(options, [=](const auto& given) { return Execute(plan, given); }));
       });
+  module.def("find_front", &FrontOf);
   module.def("evaluate", [](const std::string& json, const EvaluateOptions& options,
-                            const std::string& name) {
-    return Fields(Run(options, [=](const auto& given) { return Evaluate(json, given, name); }));
+                            const std::optional<Profile>& profile, const std::string& name) {
+    return Fields(Run(options, [=](EvaluateOptions given) {
+      given.profile = profile ? &*profile : nullptr;
+      return Evaluate(json, given, name);
+    }));
   });
 }
 

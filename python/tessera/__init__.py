@@ -16,7 +16,8 @@ and pickle takes them to other processes. Long calls let other threads run, and 
 
 from ._native import Canceller
 from ._native import version as __version__
-from .allocations import Allocation, Certificate, MemoryPeak, Problem
+from .allocations import Allocation, Certificate, MemoryPeak, Problem, generate_problem
+from .choices import Choice, Front, FrontPoint, choose, find_front
 from .errors import (
     BadInput,
     Error,
@@ -31,7 +32,15 @@ from .evaluators import Evaluation, Evaluator
 from .explorations import Exploration, explore
 from .inputs import Network, NetworkSpace, Profile, load_network
 from .plans import Buffer, Plan, Subgraph, Total, Totals, evaluate
-from .questions import decode, explain, find_candidates, make_problem, modes
+from .questions import (
+    ProfileFit,
+    decode,
+    explain,
+    find_candidates,
+    fit_profile,
+    make_problem,
+    modes,
+)
 from .reports import (
     CertificateReport,
     CheckReport,
@@ -54,12 +63,15 @@ __all__ = [
     "Certificate",
     "CertificateReport",
     "CheckReport",
+    "Choice",
     "Error",
     "Evaluation",
     "Evaluator",
     "ExecuteReport",
     "Explanation",
     "Exploration",
+    "Front",
+    "FrontPoint",
     "Infeasible",
     "InternalError",
     "MemoryModes",
@@ -71,6 +83,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Profile",
+    "ProfileFit",
     "Progress",
     "Session",
     "SessionCounts",
@@ -85,12 +98,16 @@ __all__ = [
     "Unsupported",
     "__version__",
     "allocate",
+    "choose",
     "decode",
     "evaluate",
     "explain",
     "explore",
     "find_candidates",
+    "find_front",
     "find_tiles",
+    "fit_profile",
+    "generate_problem",
     "load_network",
     "make_problem",
     "modes",

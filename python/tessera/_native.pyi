@@ -35,6 +35,15 @@ class Transfers:
     @property
     def value(self) -> int: ...
 
+class OffChip:
+    whole: OffChip
+    paper: OffChip
+    tile_aware: OffChip
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class PlanOptions(SearchOptions):
     minimize: list[tuple[str, float]]
     limits: list[tuple[str, float]]
@@ -42,11 +51,15 @@ class PlanOptions(SearchOptions):
     keep_order: bool
     keep_boundaries: bool
     transfers: Transfers
+    off_chip: OffChip
     constraints: str
     explain: bool
     certify: bool
+    sensitivity: bool
+    lowering: bool
 
 class EvaluateOptions(SearchOptions):
+    costs: str
     move: bool
     explain: bool
 
@@ -61,6 +74,9 @@ class AllocateOptions(SearchOptions):
     gap_percent: float
     explain: bool
     certify: bool
+
+class ChooseOptions(SearchOptions):
+    capacity: int | None
 
 class TileOptions(SearchOptions):
     operators: str
@@ -109,6 +125,7 @@ class Network:
     @property
     def notes(self) -> list[str]: ...
     def with_costs(self, csv: str, name: str) -> Network: ...
+    def with_sizes(self, csv: str, name: str) -> Network: ...
     def json(self) -> str: ...
     def serialize(self) -> bytes: ...
     @staticmethod
@@ -145,9 +162,9 @@ class Plan:
 
 class Problem:
     @staticmethod
-    def load(path: bytes) -> Problem: ...
+    def load(path: bytes, format: str, lifetimes: str) -> Problem: ...
     @staticmethod
-    def parse(text: str, name: str) -> Problem: ...
+    def parse(text: str, name: str, format: str, lifetimes: str) -> Problem: ...
     @staticmethod
     def from_columns(
         lower: object,
@@ -162,6 +179,8 @@ class Problem:
     def with_capacities(self, capacities: list[tuple[str, int]]) -> Problem: ...
     @property
     def candidates(self) -> list[str]: ...
+    @property
+    def notes(self) -> list[str]: ...
     def at_candidate(self, candidate: str) -> Problem: ...
     @property
     def buffer_count(self) -> int: ...
@@ -187,6 +206,35 @@ class Certificate:
     @property
     def files(self) -> list[tuple[str, bytes]]: ...
     def check(self, options: CallOptions) -> dict[str, Any]: ...
+
+class ListVariations:
+    seed: int
+    fixed_share: float
+    separated: int
+    penalties: int
+    values: bool
+    def __init__(self) -> None: ...
+
+class ListRequest(ListVariations):
+    family: str
+    buffers: int
+    parameters: list[tuple[str, int]]
+
+def write_list(problem: Problem, format: str, lifetimes: str) -> str: ...
+def statistics(problem: Problem) -> str: ...
+def generate_list(request: ListRequest) -> Problem: ...
+def vary_list(problem: Problem, variations: ListVariations) -> Problem: ...
+
+class Measurements:
+    @staticmethod
+    def load(path: bytes, profile: Profile) -> Measurements: ...
+    @staticmethod
+    def parse(csv: str, profile: Profile, networks: list[tuple[str, Network]]) -> Measurements: ...
+
+def fit_profile(
+    profile: Profile, measured: Measurements, options: CallOptions
+) -> dict[str, Any]: ...
+def difference(first: Plan, second: Plan) -> tuple[str, str]: ...
 
 class ExploreOptions(CallOptions):
     store: str
@@ -219,7 +267,13 @@ def allocate(
 def find_tiles(
     session: Session | None, network: Network, profile: Profile, options: TileOptions
 ) -> dict[str, Any]: ...
-def evaluate(json: str, options: EvaluateOptions, name: str) -> dict[str, Any]: ...
+def find_front(
+    network: Network, profile: Profile, options: PlanOptions, most_searches: int
+) -> dict[str, Any]: ...
+def choose(problem: Problem, options: ChooseOptions) -> dict[str, Any]: ...
+def evaluate(
+    json: str, options: EvaluateOptions, profile: Profile | None, name: str
+) -> dict[str, Any]: ...
 def explain(problem: Problem, options: AllocateOptions) -> dict[str, Any]: ...
 def make_problem(
     network: Network, profile: Profile, operators: str, tile: str, policy: str

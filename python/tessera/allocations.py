@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
 from .inputs import Path, Profile
@@ -29,15 +30,28 @@ class Problem:
         self._native = native
 
     @classmethod
-    def load(cls, path: Path) -> Problem:
-        """Reads a problem in CSV or JSON. Raises BadInput."""
-        return cls(_native.Problem.load(path_of(path)))
+    def load(cls, path: Path, *, format: str = "", lifetimes: str = "") -> Problem:
+        """Reads a problem from a file. Raises BadInput.
+
+        Args:
+            format: "json", "csv", "trace", "dsa-solver", "executorch" or "tvm" (docs/convert.md);
+                empty: the text tells JSON and CSV apart.
+            lifetimes: of a CSV: "half-open" (also empty), "inclusive" or "exclusive".
+        """
+        return cls(_native.Problem.load(path_of(path), format, lifetimes))
 
     @classmethod
-    def parse(cls, document: str | Mapping[str, Any], name: str = "problem") -> Problem:
-        """The same from a text in CSV or JSON, or from a dictionary."""
+    def parse(
+        cls,
+        document: str | Mapping[str, Any],
+        name: str = "problem",
+        *,
+        format: str = "",
+        lifetimes: str = "",
+    ) -> Problem:
+        """The same from a text, or from a dictionary. `name` is for messages."""
         text = document if isinstance(document, str) else json_of(document)
-        return cls(_native.Problem.parse(text, name))
+        return cls(_native.Problem.parse(text, name, format, lifetimes))
 
     @classmethod
     def from_columns(
@@ -91,9 +105,42 @@ class Problem:
         """The problem with the sizes of that tile candidate."""
         return Problem(self._native.at_candidate(candidate))
 
-    def render(self, format: str) -> str:
-        """The problem as "json", or as "csv" where that can express it."""
-        return self._native.render(format)
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of a file left out."""
+        return self._native.notes
+
+    def render(self, format: str, *, lifetimes: str = "") -> str:
+        """The problem in a format of `load`, or as "tflite-micro". Raises Unsupported.
+
+        `lifetimes` is of a CSV, as for `load`. The text is read back and compared.
+        """
+        return _native.write_list(self._native, format, lifetimes)
+
+    def statistics(self) -> list[dict[str, Any]]:
+        """Figures of each memory: how large, tight and hard the problem is, without a search.
+
+        They are those of `tessera stats --format json`: "load", "density", "hardness", ...
+        """
+        figures: list[dict[str, Any]] = json.loads(_native.statistics(self._native))["memories"]
+        return figures
+
+    def vary(
+        self,
+        *,
+        seed: int = 1,
+        fixed: float = 0,
+        separated: int = 0,
+        penalties: int = 0,
+        values: bool = False,
+    ) -> Problem:
+        """The same buffers with drawn restrictions, as `generate_problem` adds them.
+
+        For `fixed` and `separated` every buffer needs an offset: these are the solution that the
+        restrictions agree with, and are freed first.
+        """
+        wanted = _variations(_native.ListVariations(), seed, fixed, separated, penalties, values)
+        return Problem(_native.vary_list(self._native, wanted))
 
     def encode(
         self,
@@ -120,7 +167,50 @@ class Problem:
         return f"<Problem: {len(self)} buffers>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Problem.parse, (self.render("json"),)
+        return Problem.parse, (self._native.render("json"),)
+
+
+def generate_problem(
+    family: str,
+    buffers: int = 100,
+    *,
+    seed: int = 1,
+    fixed: float = 0,
+    separated: int = 0,
+    penalties: int = 0,
+    values: bool = False,
+    **parameters: int,
+) -> Problem:
+    """A drawn problem of a family (docs/generate.md). Equal arguments give equal problems.
+
+    Args:
+        family: "perfect", "random", "compiler-like", ...
+        fixed: the share of the offsets that are fixed to those of a known solution, 0 to 1.
+        separated: pairs that must not share addresses, and do not in the known solution.
+        penalties: pairs that never live together, for which sharing addresses costs 1.
+        values: each buffer has a value, its bytes times 1 to 8.
+        parameters: of the family: alive=300, steps=50, ...
+    """
+    request = _variations(_native.ListRequest(), seed, fixed, separated, penalties, values)
+    given = [(name, integer(value, name)) for name, value in parameters.items()]
+    fill(request, family=family, buffers=integer(buffers, "buffers"), parameters=given)
+    return Problem(_native.generate_list(request))
+
+
+Variations = TypeVar("Variations", bound="_native.ListVariations")
+
+
+def _variations(
+    request: Variations, seed: int, fixed: float, separated: int, penalties: int, values: bool
+) -> Variations:
+    return fill(
+        request,
+        seed=seed,
+        fixed_share=fixed,
+        separated=integer(separated, "separated"),
+        penalties=integer(penalties, "penalties"),
+        values=values,
+    )
 
 
 def _refuse_beyond_int64(name: str, column: Any) -> None:

@@ -127,6 +127,14 @@ class Network:
         """
         return Network(self._native.with_costs(csv, name))
 
+    def with_sizes(self, csv: str, name: str = "sizes.csv") -> Network:
+        """The same network with constants that are stored in other numbers of bytes.
+
+        `csv` is the text of a table with tensor and bytes, as a weight compressor reports them;
+        `name` is for messages. Raises BadInput.
+        """
+        return Network(self._native.with_sizes(csv, name))
+
     def to_dict(self) -> dict[str, Any]:
         """The network with every shape, data type and constant stated, as `parse` accepts it.
 

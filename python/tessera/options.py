@@ -110,6 +110,18 @@ def transfers_of(name: str) -> _native.Transfers:
     return known[name]
 
 
+def off_chip_of(name: str) -> _native.OffChip:
+    """How tensors outside the tile memory share addresses."""
+    known = {
+        "whole": _native.OffChip.whole,
+        "tile-aware": _native.OffChip.tile_aware,
+        "paper": _native.OffChip.paper,
+    }
+    if name not in known:
+        raise bad_option("off_chip", "one of " + ", ".join(f'"{each}"' for each in known), name)
+    return known[name]
+
+
 def bad_option(name: str, expected: str, found: Any) -> BadInput:
     """The refusal of an argument."""
     return BadInput(

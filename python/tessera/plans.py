@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from . import _native
 from .errors import raise_no_answer
-from .inputs import Path
-from .options import fill, path_of
+from .inputs import Path, Profile
+from .options import fill, native, path_of
 from .reports import CheckReport, ExecuteReport, Progress
 from .tables import Table, shown
 
@@ -157,6 +158,15 @@ class Plan:
         """
         self._native.save(path_of(path))
 
+    def difference(self, other: Plan) -> dict[str, Any]:
+        """What changes from this plan to the other one, and what it costs.
+
+        It is the document of `tessera diff --format json`. The plans are not checked.
+        """
+        texts = _native.difference(self._native, native(other, Plan, "other"))
+        changes: dict[str, Any] = json.loads(texts[1])
+        return changes
+
     def check(
         self,
         *,
@@ -206,6 +216,8 @@ class Plan:
 def evaluate(
     plan: str | Plan,
     *,
+    profile: Profile | None = None,
+    costs: str = "",
     move: bool = False,
     explain: bool = True,
     name: str = "plan.json",
@@ -222,6 +234,8 @@ def evaluate(
 
     Args:
         plan: the JSON text, or a plan, whose partition counts.
+        profile: the profile, instead of that of the plan.
+        costs: CSV of measured tiles, as for `Network.with_costs`.
         move: offsets in the text, in bytes, are tried first, but may change.
         explain: if there is no plan, say which conditions collide.
         timeout: seconds; `budget` is in units of work.
@@ -231,6 +245,7 @@ def evaluate(
     """
     options = fill(
         _native.EvaluateOptions(),
+        costs=costs,
         move=move,
         explain=explain,
         timeout_s=timeout,
@@ -242,7 +257,8 @@ def evaluate(
     text = plan.render("json") if isinstance(plan, Plan) else plan
     if not isinstance(text, str):
         raise TypeError(f"plan must be JSON or a tessera.Plan, not {plan!r:.60}")
-    answer = _native.evaluate(text, options, name)
+    other = None if profile is None else native(profile, Profile, "profile")
+    answer = _native.evaluate(text, options, other, name)
     if answer["plan"] is None or answer["findings"]:
         raise_no_answer(answer)
     return Plan(answer["plan"])

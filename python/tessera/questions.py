@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions about tiles, modes of memories, and buffers that do not fit."""
+"""Questions about tiles, modes of memories, measured cycles, and buffers that do not fit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from . import _native
 from .allocations import Allocation, Problem
 from .errors import raise_no_answer
-from .inputs import Network, Profile
-from .options import fill, integer_or_none, native
+from .inputs import Network, Path, Profile
+from .options import fill, integer_or_none, mapping, native, path_of
 from .plans import Plan
 from .reports import Explanation, MemoryModes, ModesAnswer, TileAnswer
+
+
+@dataclass(frozen=True)
+class ProfileFit:
+    """A profile with fitted constants."""
+
+    profile: Profile  # states its error, if that is known
+    constants: list[dict[str, Any]]  # "name", "before", "after", "outcome" of each
+    # of "before", "after" and "held_out": "median" and "nine_of_ten", as shares of the cycles
+    errors: dict[str, dict[str, float]]
+    stopped: bool  # a limit came first: these are the best constants so far
+    text: str  # the same as a table
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def make_problem(
@@ -122,6 +139,43 @@ def modes(
         raise TypeError("modes needs plans, or problems")
     memories = [MemoryModes(**memory) for memory in answer.pop("memories")]
     return ModesAnswer(memories=memories, **answer)
+
+
+def fit_profile(
+    profile: Profile,
+    measured: Path,
+    networks: Mapping[str, Network] | None = None,
+    *,
+    timeout: float | None = None,
+) -> ProfileFit:
+    """The profile whose constants come closest to measured cycles (docs/costs.md).
+
+    Args:
+        measured: a CSV with the columns network, operators, rows, weights and cycles; or its text,
+            if `networks` is given.
+        networks: by the names that the CSV states; without them these are files, found from the
+            folder of the CSV.
+        timeout: seconds; the best constants so far are returned.
+    """
+    given = native(profile, Profile, "profile")
+    if networks is None:
+        measurements = _native.Measurements.load(path_of(measured), given)
+    else:
+        named = [
+            (name, native(each, Network, name))
+            for name, each in mapping(networks, "networks").items()
+        ]
+        measurements = _native.Measurements.parse(str(measured), given, named)
+    options = fill(_native.CallOptions(), timeout_s=timeout)
+    answer = _native.fit_profile(given, measurements, options)
+    found: dict[str, Any] = json.loads(answer["json"])
+    return ProfileFit(
+        profile=Profile._of(answer["profile"]),
+        constants=found["constants"],
+        errors=found["errors"],
+        stopped=answer["stopped"],
+        text=answer["text"],
+    )
 
 
 def decode(problem: Problem, formula: str, output: str) -> Allocation:

@@ -11,7 +11,16 @@ from . import _native
 from .allocations import Allocation, Certificate, Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import bad_option, fill, integer, integer_or_none, native, numbers, transfers_of
+from .options import (
+    bad_option,
+    fill,
+    integer,
+    integer_or_none,
+    native,
+    numbers,
+    off_chip_of,
+    transfers_of,
+)
 from .plans import Plan
 from .reports import Progress, TileAnswer
 
@@ -35,10 +44,13 @@ class _Calls:
         keep_order: bool = False,
         keep_boundaries: bool = True,
         transfers: str = "program",
+        off_chip: str = "whole",
         constraints: str = "",
         previous: Plan | None = None,
         explain: bool = False,
         certify: bool = False,
+        sensitivity: bool = False,
+        lowering: bool = False,
         timeout: float | None = None,
         memory_limit: int | None = None,
         budget: int | None = None,
@@ -62,10 +74,14 @@ class _Calls:
             keep_boundaries: tensors may stay on chip between subgraphs.
             transfers: "program", where constants may arrive while earlier subgraphs run, or
                 "per-subgraph", where they arrive when their subgraph begins.
+            off_chip: how tensors outside the tile memory share addresses: "whole", "tile-aware" or
+                "paper" (docs/off-chip.md).
             constraints: YAML (docs/constraints.md).
             previous: of equal plans, the one most like it is taken.
             explain: if there is no plan, say which conditions collide; up to 2 s more.
             certify: if there is no plan, prove it.
+            sensitivity: notes say whether the choice survives if an energy is halved or doubled.
+            lowering: the plan's JSON has what a code generator needs.
             timeout: seconds; the best plan so far is returned.
             memory_limit: bytes that the process holds.
             budget: of work for each question to an engine.
@@ -90,9 +106,12 @@ class _Calls:
             keep_order=keep_order,
             keep_boundaries=keep_boundaries,
             transfers=transfers_of(transfers),
+            off_chip=off_chip_of(off_chip),
             constraints=constraints,
             explain=explain,
             certify=certify,
+            sensitivity=sensitivity,
+            lowering=lowering,
             timeout_s=timeout,
             memory_limit=memory_limit,
             budget=budget,

@@ -107,6 +107,95 @@ static void test_allocate(void) {
 }
 
 /* 160 bytes are needed in sram, 60 in tcm. */
+static void test_lists(const char* profile_path, const tessera_plan* plan) {
+  const tessera_list_parameter alive = {sizeof alive, "alive", 5};
+  const tessera_list_parameter wrong = {sizeof wrong, "alife", 5};
+  tessera_list_request request;
+  tessera_problem* problem = NULL;
+  tessera_problem* again = NULL;
+  tessera_profile* profile = NULL;
+  tessera_profile* fitted = NULL;
+  tessera_error* error = NULL;
+  char* text = NULL;
+  memset(&request, 0, sizeof request);
+  request.size = sizeof request;
+  request.family = "random";
+  request.buffers = 20;
+  request.parameters = &alive;
+  request.parameter_count = 1;
+  EXPECT(tessera_problem_generate(&request, &problem, NULL) == TESSERA_OK);
+  EXPECT(tessera_problem_buffer_count(problem) == 20);
+  EXPECT(tessera_problem_statistics(problem, &text, NULL) == TESSERA_OK);
+  EXPECT(strstr(text, "\"buffers\": 20") != NULL);
+  tessera_text_free(text);
+  EXPECT(tessera_problem_render(problem, "executorch", NULL, &text, NULL) == TESSERA_OK);
+  EXPECT(tessera_problem_parse_as(text, strlen(text), "executorch", NULL, &again, NULL) ==
+         TESSERA_OK);
+  EXPECT(tessera_problem_buffer_count(again) == 20);
+  tessera_text_free(text);
+  tessera_problem_free(again);
+  EXPECT(tessera_problem_render(problem, "onnx", NULL, &text, &error) == TESSERA_BAD_INPUT);
+  EXPECT(text == NULL && strstr(tessera_error_text(error), "executorch") != NULL);
+  tessera_error_free(error);
+  EXPECT(tessera_problem_load_as("/nowhere", "trace", NULL, &again, NULL) == TESSERA_BAD_INPUT);
+  request.parameters = &wrong;
+  EXPECT(tessera_problem_generate(&request, &again, NULL) == TESSERA_BAD_INPUT && again == NULL);
+  tessera_problem_free(problem);
+
+  EXPECT(tessera_plan_difference(plan, plan, &text, NULL) == TESSERA_OK);
+  EXPECT(strstr(text, "\"same\": true") != NULL);
+  tessera_text_free(text);
+  EXPECT(tessera_profile_load(profile_path, &profile, NULL) == TESSERA_OK);
+  EXPECT(tessera_profile_fit(profile, "/nowhere", &fitted, &text, NULL) == TESSERA_BAD_INPUT);
+  EXPECT(fitted == NULL && text == NULL);
+  tessera_profile_free(profile);
+}
+
+static void test_choices(const tessera_network* network, const tessera_profile* profile) {
+  static const char list[] = "id,lower,upper,size,value\na,0,4,2,\nb,0,4,4,5\nc,0,4,4,4\n";
+  const tessera_metric_value one_byte = {sizeof one_byte, "peak", 1};
+  tessera_choose_options choose;
+  tessera_plan_options plan;
+  tessera_problem* problem = NULL;
+  tessera_choice* choice = NULL;
+  tessera_front* front = NULL;
+  tessera_chosen chosen;
+  int64_t offset;
+  memset(&choose, 0, sizeof choose);
+  choose.size = sizeof choose;
+  choose.capacity = 6;
+  EXPECT(tessera_problem_parse(list, strlen(list), &problem, NULL) == TESSERA_OK);
+  EXPECT(tessera_choose(problem, &choose, &choice, NULL) == TESSERA_OK);
+  EXPECT(tessera_choice_outcome(choice) == TESSERA_OPTIMAL);
+  EXPECT(tessera_choice_value(choice) == 5 && tessera_choice_bound(choice) == 5);
+  EXPECT(tessera_choice_of(choice, 1, &chosen, &offset) == 1 && chosen == TESSERA_PLACED);
+  EXPECT(tessera_choice_of(choice, 2, &chosen, &offset) == 1 && chosen == TESSERA_LEFT_OUT);
+  EXPECT(tessera_choice_of(choice, 3, &chosen, &offset) == 0);
+  EXPECT(tessera_choice_stopped(choice) == 0 && tessera_choice_reason(choice) != NULL);
+  EXPECT(strstr(tessera_choice_json(choice), "tessera-choice") != NULL);
+  tessera_choice_free(choice);
+  EXPECT(tessera_choose(problem, NULL, &choice, NULL) == TESSERA_BAD_INPUT && choice == NULL);
+  tessera_problem_free(problem);
+
+  EXPECT(tessera_find_front(network, profile, NULL, 4, &front, NULL) == TESSERA_OK);
+  EXPECT(tessera_front_count(front) > 0 && tessera_front_outcome(front) == TESSERA_FEASIBLE);
+  EXPECT(tessera_plan_score(tessera_front_plan(front, 0)) > 0);
+  EXPECT(tessera_front_plan(front, tessera_front_count(front)) == NULL);
+  EXPECT(strstr(tessera_front_json(front), "tessera-front") != NULL);
+  EXPECT(tessera_front_stopped(front) == 0);
+  tessera_front_free(front);
+  memset(&plan, 0, sizeof plan);
+  plan.size = sizeof plan;
+  plan.limits = &one_byte;
+  plan.limit_count = 1;
+  EXPECT(tessera_find_front(network, profile, &plan, 4, &front, NULL) == TESSERA_OK);
+  EXPECT(tessera_front_count(front) == 0 && tessera_front_outcome(front) == TESSERA_INFEASIBLE);
+  EXPECT(strlen(tessera_front_reason(front)) > 0 && tessera_front_is_complete(front) == 0);
+  tessera_front_free(front);
+  plan.off_chip = 7;
+  EXPECT(tessera_find_front(network, profile, &plan, 4, &front, NULL) == TESSERA_BAD_INPUT);
+}
+
 static void test_memories(void) {
   static const char text[] =
       "{\"format\": \"tessera-problem\", \"version\": 1,"
@@ -194,7 +283,9 @@ int main(int argc, char** argv) {
   EXPECT(error == NULL && tessera_answer_stopped(answer) == 0);
   EXPECT(tessera_answer_plan(answer) != NULL);
   test_plan(tessera_answer_plan(answer));
+  test_lists(argv[2], tessera_answer_plan(answer));
   test_costs(network, profile, tessera_answer_plan(answer));
+  test_choices(network, profile);
 
   /* An element without a size has no metric. */
   {

@@ -54,6 +54,45 @@ TEST(Sessions, ChangeNoPlan) {
   EXPECT_GT(counts.bytes, 0U);
 }
 
+// A chain of blocks; one of them is wider than the others.
+Network Blocks(size_t wide, std::int64_t width) {
+  std::string text =
+      "schema: 1\nname: blocks\ndtype: int8\ninputs:\n"
+      "  - {id: x, shape: [1, 16, 28, 28]}\noperators:\n";
+  std::string last = "x";
+  for (size_t i = 0; i < 6; ++i) {
+    const std::string at = std::to_string(i);
+    text += "  - {id: a" + at + ", kind: conv, inputs: [" + last +
+            "], out_channels: " + std::to_string(i == wide ? width : 32) +
+            ", kernel: 3, pads: same}\n" + "  - {id: b" + at + ", kind: conv, inputs: [a" + at +
+            "], out_channels: 16, kernel: 1}\n";
+    last = "b" + at;
+  }
+  return Must(Network::Parse(text + "outputs: [" + last + "]\n"));
+}
+
+// Costs of intervals that an edit does not touch are kept. They change no plan, whatever options
+// and profiles other calls of the session have.
+TEST(Sessions, ChangeNoPlanOfSimilarNetworks) {
+  const Session session;
+  const Profile small = Must(Npu().With("/memories/sram/capacity_bytes", "65536"));
+  std::vector<PlanOptions> choices(5);
+  choices[1].minimize = {{"energy", 1}};
+  choices[2].transfers = Transfers::kPerSubgraph;
+  choices[3].max_operators = 2;
+  choices[4].constraints = "schema: 1\napart: [b2]\n";
+  for (const size_t wide : {1, 2, 4}) {
+    const Network network = Blocks(wide, 40 + static_cast<std::int64_t>(wide) * 8);
+    for (const PlanOptions& options : choices) {
+      for (const Profile& profile : {Npu(), small}) {
+        EXPECT_EQ(Json(*Must(session.MakePlan(network, profile, options)).plan),
+                  Json(PlanOf(network, profile, options)));
+      }
+    }
+  }
+  EXPECT_EQ(session.Count().hits, 0);
+}
+
 TEST(Sessions, AreSharedByThreads) {
   const Network network = Chain();
   const std::vector<Profile> sweep = Sweep();
@@ -100,6 +139,9 @@ TEST(Sessions, TellOptionsApart) {
   is_new([](PlanOptions& o) { o.keep_order = true; });
   is_new([](PlanOptions& o) { o.keep_boundaries = false; });
   is_new([](PlanOptions& o) { o.transfers = Transfers::kPerSubgraph; });
+  is_new([](PlanOptions& o) { o.off_chip = OffChip::kTileAware; });
+  is_new([](PlanOptions& o) { o.sensitivity = true; });
+  is_new([](PlanOptions& o) { o.lowering = true; });
   is_new([](PlanOptions& o) { o.constraints = "schema: 1\napart: [b]\n"; });
   is_new([](PlanOptions& o) { o.explain = true; });
   is_new([](PlanOptions& o) { o.certify = true; });

@@ -55,7 +55,7 @@ TEST_F(GenerateCommandTest, DropsNoFallbacks) {
   Write("list.csv", "id,lower,upper,size,value,fallback\na,0,2,8,5,4\nb,0,2,8,,\n");
   const Outcome outcome = Run({"generate", "given", "--from", "list.csv", "--values"});
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("'given' keeps no fallbacks"));
+  EXPECT_THAT(outcome.err, HasSubstr("keeps no fallbacks"));
 }
 
 TEST_F(GenerateCommandTest, RefusesOptionsThatDoNothing) {

@@ -60,6 +60,20 @@ AllocateOptions InElevenBytes() {
   return options;
 }
 
+ChooseOptions SomeInElevenBytes() {
+  ChooseOptions options;
+  options.capacity = 11;
+  return options;
+}
+
+ListRequest TenBuffers() {
+  ListRequest request;
+  request.family = "perfect";
+  request.buffers = 10;
+  request.fixed_share = 0.5;
+  return request;
+}
+
 PlanOptions InOneCycle() {
   PlanOptions options;
   options.limits = {{"latency", 1}};
@@ -90,6 +104,11 @@ struct Inputs {
   const std::vector<std::string> metrics = {"latency"};
   const TileChoice choice = {"r", "", ""};
   const AllocateOptions in_eleven_bytes = InElevenBytes();
+  const ChooseOptions some_in_eleven_bytes = SomeInElevenBytes();
+  const ListFormat csv = {"csv"};
+  const ListRequest request = TenBuffers();
+  const Measurements measured = Must(Measurements::Parse(
+      "network,operators,cycles\none,r,100\none,r,110\n", profile, {{"one", network}}));
   const PlanOptions in_one_cycle = InOneCycle();
   const FormulaOptions in_twelve_bytes = InTwelveBytes();
   const Session session;
@@ -226,6 +245,9 @@ INSTANTIATE_TEST_SUITE_P(
         Call{"CheckAllocation", [] { return StatusOf(Check(Given().allocation)); }},
         Call{"AllocationRenderCsv", [] { return StatusOf(Given().allocation.Render("csv")); }},
         Call{"AllocationRenderSvg", [] { return StatusOf(Given().allocation.Render("svg")); }},
+        Call{"ListFamilies", [] { return StatusOf(ListFamilies()); }},
+        Call{"GenerateList", [] { return StatusOf(GenerateList(Given().request)); }},
+        Call{"WriteList", [] { return StatusOf(WriteList(Given().problem, Given().csv)); }},
         Call{"NewSession", [] { return StatusOf(Session().Allocate(Given().problem)); }},
         Call{"SessionMakePlan",
              [] {
@@ -259,6 +281,14 @@ INSTANTIATE_TEST_SUITE_P(
              [] {
                return StatusOf(MakePlan(Given().network, Given().profile, Given().in_one_cycle));
              }},
+        Call{"FindFront",
+             [] { return StatusOf(FindFront(Given().network, Given().profile, {}, 2)); }},
+        Call{"StatisticsOf", [] { return StatusOf(StatisticsOf(Given().problem)); }},
+        Call{"Choose",
+             [] { return StatusOf(Choose(Given().problem, Given().some_in_eleven_bytes)); }},
+        Call{"FitProfile", [] { return StatusOf(FitProfile(Given().profile, Given().measured)); }},
+        Call{"ProfileRender", [] { return StatusOf(Given().profile.Render()); }},
+        Call{"Difference", [] { return StatusOf(Difference(Given().plan, Given().plan)); }},
         Call{"NetworkMake", [] { return StatusOf(Network::Make(Given().parts)); }},
         Call{"PlanParse", [] { return StatusOf(Plan::Parse(Given().plan_json)); }},
         Call{"PlanRenderJson", [] { return StatusOf(Given().plan.Render("json")); }},
