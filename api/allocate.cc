@@ -127,7 +127,7 @@ base::Expected<parts::AllocationAnswer> Find(const problem::Problem& asked,
   call.objective = *std::move(objective);
   call.gap_ppm = std::llround(given.gap_percent * 1e4);
   call.budget = given.budget;
-  call.threads = given.threads;
+  call.threads = ThreadsOf(given);
   call.explains = given.explain;
   call.progress = OneAtATime(given);
   return parts::FindAllocation(asked, EnginesOf(given), call, stop);

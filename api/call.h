@@ -73,6 +73,10 @@ struct CallOptions {
   std::optional<std::int64_t> memory_limit = {};
   std::optional<Canceller> canceller = {};
   int threads = 1;
+  // Provides the threads, instead of the call: calls `work`, which throws nothing, up to `count`
+  // times, at the same time if it can, and returns when these calls have ended. Fewer calls take
+  // longer, and change no answer. Used for calls with more than one thread.
+  std::function<void(int count, const std::function<void()>& work)> executor = {};
   // Receives the progress of long work, from any of the threads, one at a time. A function that
   // takes a std::string_view receives the line.
   std::function<void(const Progress&)> progress = {};

@@ -62,7 +62,7 @@ Result<ChooseAnswer> Answer(const Problem::Content& problem, const ChooseOptions
   options.capacity = document.capacity;
   options.fallbacks = &problem.document.fallbacks;
   options.budget = base::Budget{given.budget.value_or(parts::kChoiceBudget)};
-  options.threads = given.threads;
+  options.threads = ThreadsOf(given);
   options.seed = given.seed;
   options.stop = &stop.Get();
   options.progress = OneAtATime(given);

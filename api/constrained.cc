@@ -183,7 +183,7 @@ class Placing {
     call.capacity = given_.capacity;
     call.minimize = given_.minimize;
     call.budget = given_.budget;
-    call.threads = given_.threads;
+    call.threads = ThreadsOf(given_);
     call.explains = given_.explain;
     call.progress = OneAtATime(given_);
     return parts::FindAllocation(problem_, EnginesOf(given_), call, stop_);

@@ -27,6 +27,7 @@
 #include "tessera/api/parts/allocation.h"
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/files.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
@@ -160,6 +161,11 @@ class CallStop {
   std::optional<Canceller> canceller_;  // keeps the parent of `own_`
   base::Stop own_;
 };
+
+// Returns the threads of a call. The options must outlive them.
+inline base::Threads ThreadsOf(const CallOptions& options) {
+  return {options.threads, options.executor ? &options.executor : nullptr};
+}
 
 // Returns whether the memory limit cut work off.
 inline bool RanOutOfMemory(const base::Stop& stop) {

@@ -44,7 +44,7 @@ Result<EvaluateAnswer> Complete(std::string_view json, const EvaluateOptions& gi
   options.switched_off = given.switched_off;
   options.budget = base::Budget{given.budget.value_or(kPlanBudget)};
   options.stop = &stop.Get();
-  options.threads = given.threads;
+  options.threads = ThreadsOf(given);
   options.version = TESSERA_VERSION;
   options.may_move = given.move;
   const auto start = std::chrono::steady_clock::now();

@@ -52,11 +52,16 @@ Result<ModesAnswer> Answer(const parts::ModeQuestion& question, const SearchOpti
 // Calls `add` with each index below `count` and a name.
 template <typename Add>
 Result<ModesAnswer> Ask(size_t count, const std::string& what, const SearchOptions& options,
-                        const Add& add) {
+                        const std::vector<std::string>& names, const Add& add) {
   if (count == 0) return BadArgument("there are no " + what + "s", "at least one " + what);
+  if (!names.empty() && names.size() != count)
+    return BadArgument(
+        std::to_string(names.size()) + " names of " + std::to_string(count) + " " + what + "s",
+        "a name for each, or none");
   parts::ModeQuestion question;
   for (size_t i = 0; i < count; ++i) {
-    const std::string name = what + (count == 1 ? "" : " " + std::to_string(i));
+    const std::string name =
+        names.empty() ? what + (count == 1 ? "" : " " + std::to_string(i)) : names[i];
     if (auto fault = add(question, i, name)) return BadInput(*fault);
   }
   return Answer(question, options);
@@ -68,21 +73,23 @@ Result<ModesAnswer> Ask(size_t count, const std::string& what, const SearchOptio
 namespace tessera {
 inline namespace v0 {
 
-Result<ModesAnswer> Modes(const std::vector<Plan>& plans, const SearchOptions& options) {
+Result<ModesAnswer> Modes(const std::vector<Plan>& plans, const SearchOptions& options,
+                          const std::vector<std::string>& names) {
   return api::Guarded([&] {
-    return api::Ask(plans.size(), "plan", options,
+    return api::Ask(plans.size(), "plan", options, names,
                     [&](api::parts::ModeQuestion& question, size_t i, const std::string& name) {
                       return question.Add(plans[i].Get().plan, name);
                     });
   });
 }
 
-Result<ModesAnswer> Modes(const std::vector<Problem>& problems, const SearchOptions& options) {
+Result<ModesAnswer> Modes(const std::vector<Problem>& problems, const SearchOptions& options,
+                          const std::vector<std::string>& names) {
   return api::Guarded([&]() -> Result<ModesAnswer> {
     for (const Problem& problem : problems) {
       if (auto error = api::RefuseConstraints(problem.Get(), "Modes")) return *std::move(error);
     }
-    return api::Ask(problems.size(), "problem", options,
+    return api::Ask(problems.size(), "problem", options, names,
                     [&](api::parts::ModeQuestion& question, size_t i, const std::string& name) {
                       return question.Add(problems[i].Get().document.problem, name);
                     });

@@ -36,14 +36,18 @@ struct ModesAnswer {
   bool stopped = false;   // a deadline, a memory limit or a cancellation cut it off
 };
 
+// The names are for messages, one for each plan or problem; empty: they are numbered.
+
 // Returns the fewest modes with which all these plans, which share one profile, can still be
 // placed. Sizes stay; offsets and the mode at each step may change.
 TESSERA_API Result<ModesAnswer> Modes(const std::vector<Plan>& plans,
-                                      const SearchOptions& options = {});
+                                      const SearchOptions& options = {},
+                                      const std::vector<std::string>& names = {});
 
 // As above, for problems with the same memories.
 TESSERA_API Result<ModesAnswer> Modes(const std::vector<Problem>& problems,
-                                      const SearchOptions& options = {});
+                                      const SearchOptions& options = {},
+                                      const std::vector<std::string>& names = {});
 
 }  // namespace v0
 }  // namespace tessera

@@ -114,7 +114,7 @@ Result<parts::PlanVerdict> Judge(const Plan::Content& content, const CheckOption
   return parts::CheckPlan(*plan,
                           {.execute = options.execute,
                            .search = options.search,
-                           .threads = std::max(options.threads, 1),
+                           .threads = {std::max(options.threads, 1), ThreadsOf(options).executor},
                            .around = {}},
                           stop.Get());
 }

@@ -16,7 +16,6 @@ namespace tessera::api {
 namespace {
 
 using search::partition::answer::Ordering;
-using search::partition::answer::PartitionOptions;
 using search::partition::answer::PartitionResult;
 using search::partition::paths::Keeping;
 
@@ -96,7 +95,7 @@ std::optional<Error> PlanCall::Prepare() {
   options.most_work = given.budget;
   options.budget = base::Budget{given.budget.value_or(kPlanBudget)};
   options.seed = given.seed;
-  options.threads = given.threads;
+  options.threads = ThreadsOf(given);
   options.stop = &stop.Get();
   options.version = TESSERA_VERSION;
   options.progress = OneAtATime(given);

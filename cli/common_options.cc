@@ -259,6 +259,16 @@ CallOptions CallLimits::ForCall() const {
   return options;
 }
 
+tessera::SearchOptions SearchOptions::ForSearch() const {
+  tessera::SearchOptions options;
+  static_cast<CallOptions&>(options) = ForCall();
+  options.seed = seed;
+  options.budget = budget;
+  options.engine = engine;
+  options.switched_off = switched_off;
+  return options;
+}
+
 void CallLimits::LimitLast(base::Stop& stop) const {
   stop.LimitMemory(memory_limit ? *memory_limit : base::UsableBytes() / 4 * 3);
   stop.EndProcess();

@@ -134,6 +134,9 @@ struct SearchOptions : CallLimits {
   void Declare(CLI::App& app);
   base::Budget Limit(int64_t otherwise) const { return base::Budget{budget.value_or(otherwise)}; }
 
+  // Returns these options, with a canceller, for a call of the library that begins now.
+  tessera::SearchOptions ForSearch() const;
+
   // Returns the engines that the options name, or the default ones.
   api::parts::EngineSet Engines() const;
 };

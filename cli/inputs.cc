@@ -229,28 +229,4 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions) {
   return tl::unexpected(std::move(fault));
 }
 
-base::Expected<api::parts::ModeQuestion> LoadModeQuestion(const std::vector<std::string>& files) {
-  api::parts::ModeQuestion question;
-  for (const std::string& file : files) {
-    const base::Expected<std::string> text = base::ReadInput(file);
-    if (!text) return tl::unexpected(text.error());
-    const base::Expected<std::string> format = FormatOf(*text, file);
-    if (!format) return tl::unexpected(format.error());
-    std::optional<base::Diagnostic> fault;
-    if (*format == "tessera-plan") {
-      const base::Expected<plan::Plan> plan = plan::files::ReadPlanJson(*text, file);
-      if (!plan) return tl::unexpected(plan.error());
-      fault = question.Add(*plan, file);
-    } else {
-      base::Expected<problem::files::ProblemDocument> document =
-          problem::files::ReadProblem(*text, file);
-      if (!document) return tl::unexpected(document.error());
-      fault = question.Add(std::move(document->problem), file);
-    }
-    if (fault) return tl::unexpected(*std::move(fault));
-  }
-  if (auto fault = question.FindLack()) return tl::unexpected(*std::move(fault));
-  return question;
-}
-
 }  // namespace tessera::cli

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/api/parts/modes.h"
 #include "tessera/base/diagnostic.h"
 #include "tessera/cli/common_options.h"
 #include "tessera/cli/destinations.h"
@@ -77,9 +76,5 @@ base::Expected<Answer> LoadAnswer(const AnswerFiles& files, bool collisions = fa
 
 // Returns the value of "format" at the top of a JSON document; empty if there is none.
 base::Expected<std::string> FormatOf(const std::string& text, const std::string& file);
-
-// Returns the question of `tessera modes` about plans of one profile, or Problems with the same
-// memories.
-base::Expected<api::parts::ModeQuestion> LoadModeQuestion(const std::vector<std::string>& files);
 
 }  // namespace tessera::cli

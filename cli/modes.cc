@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tessera/api/parts/modes.h"
-
 #include <fmt/format.h>
+#include <tessera/modes.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 
 #include "tessera/base/files.h"
 #include "tessera/cli/command.h"
@@ -13,16 +13,10 @@
 #include "tessera/cli/destinations.h"
 #include "tessera/cli/inputs.h"
 #include "tessera/cli/outputs.h"
-#include "tessera/search/allocate/engine_queries.h"
-#include "tessera/search/reasons/fewest_modes.h"
 
 // `tessera modes`: finds the bank modes that a chip does not need.
 namespace tessera::cli {
 namespace {
-
-using api::parts::ModeQuestion;
-using problem::Status;
-using search::reasons::FewestModes;
 
 class ModesCommand final : public Command {
  public:
@@ -62,39 +56,61 @@ class ModesCommand final : public Command {
 
  private:
   ExitCode Answer(Console& console) {
-    const base::Expected<ModeQuestion> question = LoadModeQuestion(files_);
-    if (!question) return console.Refuse(question.error());
-    if (!output_.empty() && !question->Profile() && files_.size() > 1) {
+    std::vector<tessera::Plan> plans;
+    std::vector<tessera::Problem> problems;
+    for (const std::string& file : files_) {
+      if (const ExitCode code = Read(console, file, plans, problems); code != ExitCode::kAnswer)
+        return code;
+    }
+    if (!output_.empty() && plans.empty() && files_.size() > 1) {
       console.Note("--output: expected plans, or one Problem");
       return ExitCode::kUsage;
     }
-    if (!output_.empty() && !question->Profile() && FormatSuffixOf(output_) != ".json") {
+    if (!output_.empty() && plans.empty() && FormatSuffixOf(output_) != ".json") {
       console.Note(
           fmt::format("--output {}: expected a name that ends in .json, for a Problem", output_));
       return ExitCode::kUsage;
     }
-    base::Stop stop(search_.Deadline());
-    search_.LimitLast(stop);
-    const InterruptGuard guard(stop);
-    const api::parts::EngineSet engines = search_.Engines();
-    const search::reasons::Decide decide = search::allocate::MakeDecider(engines.Pointers(), stop);
-    const FewestModes found = search::reasons::FindFewestModes(
-        question->Queries(), decide,
-        {.budget = search_.Limit(api::parts::kModesBudget), .stop = &stop});
-    const ExitCode saved = Write(console, *question, found);
-    console.Print(format_.IsJson() ? api::parts::ModesAsJson(*question, found)
-                                   : api::parts::DescribeModes(*question, found));
+    const tessera::SearchOptions options = search_.ForSearch();
+    const InterruptGuard guard(*options.canceller);
+    const Result<ModesAnswer> found =
+        plans.empty() ? Modes(problems, options, files_) : Modes(plans, options, files_);
+    if (!found) return console.Refuse(found.Error());
+    ExitCode saved = ExitCode::kAnswer;
+    if (!output_.empty() && !found->reduced.empty())
+      saved = destinations_.Save(console, std::array{base::Output{output_, found->reduced}});
+    console.Print(format_.IsJson() ? found->json : found->text);
     if (saved != ExitCode::kAnswer) return saved;
     if (InterruptGuard::Interrupted()) return ExitCode::kInterrupted;
-    if (found.status == Status::kInfeasible) return ExitCode::kInfeasible;
-    return found.status == Status::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
+    if (found->outcome == Outcome::kInfeasible) return ExitCode::kInfeasible;
+    return found->outcome == Outcome::kUnknown ? ExitCode::kLimit : ExitCode::kAnswer;
   }
 
-  ExitCode Write(Console& console, const ModeQuestion& question, const FewestModes& found) {
-    if (output_.empty() || !api::parts::IsEnough(found)) return ExitCode::kAnswer;
-    return destinations_.Save(
-        console,
-        std::vector<base::Output>{{output_, api::parts::WithFewestModes(question, found)}});
+  static ExitCode Read(Console& console, const std::string& file, std::vector<tessera::Plan>& plans,
+                       std::vector<tessera::Problem>& problems) {
+    const base::Expected<std::string> text = base::ReadInput(file);
+    if (!text) return console.Refuse(text.error());
+    const base::Expected<std::string> format = FormatOf(*text, file);
+    if (!format) return console.Refuse(format.error());
+    if (*format == "tessera-plan") {
+      const Result<tessera::Plan> plan = tessera::Plan::Parse(*text, file);
+      if (!plan) return console.Refuse(plan.Error());
+      if (!problems.empty()) return RefuseMixed(console, file, "a plan among Problems");
+      plans.push_back(*plan);
+    } else {
+      const Result<tessera::Problem> problem = tessera::Problem::Parse(*text, file, {"json"});
+      if (!problem) return console.Refuse(problem.Error());
+      if (!plans.empty()) return RefuseMixed(console, file, "a Problem among plans");
+      problems.push_back(*problem);
+    }
+    return ExitCode::kAnswer;
+  }
+
+  static ExitCode RefuseMixed(Console& console, const std::string& file, const char* what) {
+    base::Diagnostic fault;
+    fault.file = file;
+    fault.message = what;
+    return console.Refuse(fault);
   }
 
   std::vector<std::string> files_;

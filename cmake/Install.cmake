@@ -22,6 +22,10 @@ install(TARGETS ${libraries} EXPORT TesseraTargets
 install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles COMPONENT tessera
   FILES_MATCHING PATTERN "*.yaml")
 
+if(TESSERA_STATIC)
+  install(TARGETS tessera_static EXPORT TesseraTargets ARCHIVE COMPONENT libtessera-dev)
+endif()
+
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtessera-dev)
 install(FILES ${TESSERA_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 install(FILES api/c/allocate.h api/c/call.h api/c/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/c)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/explore/objectives.h"
 #include "tessera/explore/pareto.h"
@@ -49,7 +50,7 @@ class Chooser {
 };
 
 struct RunOptions {
-  int threads = 1;
+  base::Threads threads = {};
   Canceller canceller = {};
   std::optional<int64_t> memory_limit = {};  // bytes that the process holds
   bool plan_all = false;                     // skip nothing

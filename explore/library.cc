@@ -73,7 +73,7 @@ Result<ExploreAnswer> AnswerCall(std::string text, const ExploreOptions& options
   const auto store = Store::Open(options.store.empty() ? ":memory:" : options.store);
   if (!store) return api::BadInput(store.error());
   RunOptions run;
-  run.threads = options.threads;
+  run.threads = api::ThreadsOf(options);
   run.memory_limit = options.memory_limit;
   run.progress = api::OneAtATime(options);
   if (!run.canceller.HasState() || (options.canceller && !options.canceller->HasState()))

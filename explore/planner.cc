@@ -75,9 +75,7 @@ std::optional<base::Diagnostic> Planner::InParallel(
       if (faults[i]) failed = true;
     }
   };
-  base::RunOnThreads(
-      static_cast<int>(std::min<size_t>(count, static_cast<size_t>(std::max(1, options_.threads)))),
-      run);
+  base::RunOnThreads(options_.threads.AtMost(count), run);
   const auto fault =
       std::find_if(faults.begin(), faults.end(), [](const auto& each) { return each.has_value(); });
   return fault == faults.end() ? std::nullopt : *fault;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/explore/space.h"
 #include "tessera/explore/spec.h"
 #include "tessera/explore/store.h"
@@ -49,7 +50,7 @@ struct Answer {
 };
 
 struct PlannerOptions {
-  int threads = 1;
+  base::Threads threads = {};
   Canceller canceller = {};
   std::optional<int64_t> memory_limit = {};
   // called after each plan, from one thread at a time
@@ -58,6 +59,12 @@ struct PlannerOptions {
   // gets the answer "failed".
   const Attempts* attempts = nullptr;
 };
+
+// Sets the threads of a call.
+inline void SetThreads(base::Threads threads, CallOptions& call) {
+  call.threads = threads.count;
+  if (threads.executor != nullptr) call.executor = *threads.executor;
+}
 
 // Return keys of the store: the options of a plan as JSON, and the network with its import.
 std::string OptionsText(const Settings& settings, const NetworkEntry& network,

@@ -13,6 +13,7 @@
 
 #include "tessera/api/errors.h"
 #include "tessera/explore/objectives.h"
+#include "tessera/explore/planner.h"
 
 namespace tessera::explore {
 namespace {
@@ -261,7 +262,7 @@ base::Expected<std::optional<Json>> ModeSearch::FindReduced(Json& reduced) const
   SearchOptions options;
   options.canceller = options_.canceller;
   options.memory_limit = options_.memory_limit;
-  options.threads = options_.threads;
+  SetThreads(options_.threads, options);
   options.seed = spec_.settings.seed;
   const Result<ModesAnswer> found = Modes(plans, options);
   if (!found) return base::Unexpected(api::AsDiagnostic(found.Error()));

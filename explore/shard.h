@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/explore/planner.h"
 #include "tessera/explore/space.h"
@@ -51,7 +52,7 @@ std::vector<size_t> DivideParts(std::span<const double> costs, size_t count);
 
 struct ShardOptions {
   Piece piece;
-  int threads = 1;
+  base::Threads threads = {};
   Canceller canceller = {};
   bool plan_all = false;
   bool retry_failed = false;  // asks again what failed before in this piece
@@ -97,7 +98,7 @@ std::vector<StoredSpec> FindSpecs(const Store& store);
 // One store made of several that explored the same specification, in pieces or as a whole.
 
 struct MergeOptions {
-  int threads = 1;
+  base::Threads threads = {};
   Canceller canceller = {};
   base::ProgressFunction progress = {};
 };

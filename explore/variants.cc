@@ -73,7 +73,7 @@ base::Expected<Plan> Variants::PlanOf(const Question& question) const {
     return base::Unexpected(fault);
   }
   CallOptions call;
-  call.threads = options_.threads;
+  SetThreads(options_.threads, call);
   call.canceller = options_.canceller;
   call.memory_limit = options_.memory_limit;
   return MakePlanAgain(store_, *stored, call);

@@ -71,6 +71,36 @@ typedef struct tessera_list_request {
 TESSERA_API tessera_status tessera_problem_generate(const tessera_list_request* request,
                                                     tessera_problem** problem,
                                                     tessera_error** error);
+/* Offsets in bytes; both ends are included. */
+typedef struct tessera_offset_range {
+  int64_t least;
+  int64_t greatest;
+} tessera_offset_range;
+
+typedef enum tessera_judgement {
+  TESSERA_KEPT = 0,   /* by all offsets in the ranges */
+  TESSERA_BROKEN = 1, /* by all offsets in the ranges */
+  TESSERA_OPEN = 2    /* neither is known; only allowed if some range has several offsets */
+} tessera_judgement;
+
+/* A restriction on offsets (docs/library.md). Set all to 0, then `size`. */
+typedef struct tessera_offset_constraint {
+  size_t size;                /* sizeof(tessera_offset_constraint) */
+  const char* name;           /* for messages */
+  const char* version;        /* of the callback: part of the keys of caches */
+  const char* const* buffers; /* the ids of those that it judges, each once */
+  size_t buffer_count;
+  int64_t unit; /* offsets that round down to the same multiple are judged alike; 0: 1 */
+  /* receives `user` and a range for each of the buffers, from any thread. It must be pure, and
+     valid as long as a problem has the constraint. */
+  tessera_judgement (*judge)(void* user, const tessera_offset_range* at, size_t count);
+  void* user;
+} tessera_offset_constraint;
+
+/* A copy with one more constraint, which tessera_allocate keeps. */
+TESSERA_API tessera_status tessera_problem_with_constraint(
+    const tessera_problem* problem, const tessera_offset_constraint* constraint,
+    tessera_problem** changed, tessera_error** error);
 TESSERA_API size_t tessera_problem_buffer_count(const tessera_problem* problem);
 TESSERA_API void tessera_problem_free(tessera_problem* problem);
 

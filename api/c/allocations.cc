@@ -19,6 +19,24 @@ std::vector<Buffer> BuffersOf(size_t count, const int64_t* lower, const int64_t*
   return buffers;
 }
 
+OffsetConstraint Translate(const tessera_offset_constraint& given) {
+  const tessera_offset_constraint known = Complete(given);
+  OffsetConstraint constraint;
+  constraint.name = TextOf(known.name);
+  constraint.version = TextOf(known.version);
+  for (size_t i = 0; i < known.buffer_count; ++i)
+    constraint.buffers.emplace_back(TextOf(known.buffers[i]));
+  if (known.unit != 0) constraint.unit = known.unit;
+  if (known.judge == nullptr) return constraint;
+  constraint.judge = [judge = known.judge, user = known.user](const std::vector<OffsetRange>& at) {
+    std::vector<tessera_offset_range> ranges;
+    ranges.reserve(at.size());
+    for (const OffsetRange& range : at) ranges.push_back({range.least, range.greatest});
+    return static_cast<Judgement>(judge(user, ranges.data(), ranges.size()));
+  };
+  return constraint;
+}
+
 ListFormat FormatOf(const char* format, const char* lifetimes) {
   return {TextOf(format), TextOf(lifetimes)};
 }
@@ -151,6 +169,14 @@ tessera_status tessera_problem_new(size_t count, const int64_t* lower, const int
   return Guarded(error, [&] {
     return Give(Problem::Make(BuffersOf(count, lower, upper, sizes, alignments)), problem, error);
   });
+}
+
+tessera_status tessera_problem_with_constraint(const tessera_problem* problem,
+                                               const tessera_offset_constraint* constraint,
+                                               tessera_problem** changed, tessera_error** error) {
+  *changed = nullptr;
+  return Guarded(error,
+                 [&] { return Give(problem->value.With(Translate(*constraint)), changed, error); });
 }
 
 tessera_status tessera_problem_with_capacity(const tessera_problem* problem, const char* memory,

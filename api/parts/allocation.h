@@ -12,6 +12,7 @@
 
 #include "tessera/api/parts/engine_set.h"
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/explanation.h"
@@ -32,7 +33,7 @@ struct AllocationCall {
   std::optional<search::allocate::PeakObjective> objective = std::nullopt;
   int64_t gap_ppm = 0;            // search::allocate::AllocateOptions
   std::optional<int64_t> budget;  // of each query to an engine
-  int threads = 1;
+  base::Threads threads = {};
   bool explains = true;  // infeasible answers
   // The Problem has the sizes of its candidate `candidate`.
   const problem::Ladder* ladder = nullptr;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/lowered_program.h"
 #include "tessera/plan/lowering/lowering.h"
@@ -51,7 +52,7 @@ struct PlanVerdict {
 struct PlanCheckOptions {
   bool execute = false;
   bool search = true;
-  int threads = 1;
+  base::Threads threads = {};
   // Calls `part`, which may take long and polls the stop. Empty: the part is called directly.
   std::function<void(const std::function<void()>& part)> around;
 };

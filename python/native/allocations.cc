@@ -92,6 +92,60 @@ py::array OffsetsOf(const Allocation& allocation) {
   return view;
 }
 
+// A function of Python that judges ranges, called from threads of the library.
+class Judge {
+ public:
+  Judge(py::function function, std::string name)
+      : name_(std::move(name)), gate_(RunningCalls::Get().TheGate()) {
+    // The last copy may end in a thread without the lock.
+    function_ = std::shared_ptr<py::function>(new py::function(std::move(function)),
+                                              [gate = gate_](py::function* last) {
+                                                if (!gate->TryEnter()) return;
+                                                const py::gil_scoped_acquire locked;
+                                                gate->Leave();
+                                                delete last;
+                                              });
+  }
+
+  // Throws std::runtime_error if the function raises or returns something else.
+  Judgement operator()(const std::vector<OffsetRange>& ranges) const {
+    if (!gate_->TryEnter()) throw std::runtime_error("the interpreter ends");
+    const py::gil_scoped_acquire locked;
+    gate_->Leave();
+    try {
+      py::list given;
+      for (const OffsetRange& range : ranges)
+        given.append(py::make_tuple(range.least, range.greatest));
+      const py::object judged = (*function_)(given);
+      if (judged.is_none()) return Judgement::kOpen;
+      if (py::isinstance<py::bool_>(judged))
+        return judged.cast<bool>() ? Judgement::kKept : Judgement::kBroken;
+      throw std::runtime_error("the constraint '" + name_ +
+                               "' must return True, False or None, not " +
+                               py::repr(judged).cast<std::string>());
+    } catch (const py::error_already_set& raised) {
+      throw std::runtime_error("the constraint '" + name_ + "' raised " + raised.what());
+    }
+  }
+
+ private:
+  std::string name_;
+  std::shared_ptr<Gate> gate_;
+  std::shared_ptr<py::function> function_;
+};
+
+Problem WithConstraint(const Problem& problem, const std::string& name, const std::string& version,
+                       const std::vector<std::string>& buffers, std::int64_t unit,
+                       const py::function& judge) {
+  OffsetConstraint constraint;
+  constraint.name = name;
+  constraint.version = version;
+  constraint.buffers = buffers;
+  constraint.unit = unit;
+  constraint.judge = Judge(judge, name);
+  return ValueOf(problem.With(constraint));
+}
+
 void DefineProblem(py::module_& module) {
   py::class_<Problem>(module, "Problem")
       .def_static(
@@ -121,6 +175,7 @@ void DefineProblem(py::module_& module) {
            [](const Problem& problem, const std::string& candidate) {
              return RunWhole([=] { return problem.AtCandidate(candidate); });
            })
+      .def("with_constraint", &WithConstraint)
       .def_property_readonly("buffer_count", &Problem::BufferCount)
       .def("render", [](const Problem& problem, const std::string& format) {
         return RunWhole([=] { return problem.Render(format); });

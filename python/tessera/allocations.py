@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from . import _native
 from .inputs import Path, Profile
@@ -95,6 +95,37 @@ class Problem:
         named = mapping(capacities, "capacities")
         pairs = [(name, integer(value, name)) for name, value in named.items()]
         return Problem(self._native.with_capacities(pairs))
+
+    def with_constraint(
+        self,
+        name: str,
+        buffers: Sequence[str],
+        judge: Callable[[list[tuple[int, int]]], bool | None],
+        *,
+        version: str,
+        unit: int = 1,
+    ) -> Problem:
+        """The same problem with a restriction on offsets that no rule states.
+
+        Args:
+            name: for messages.
+            buffers: the ids of those that it judges, each once.
+            judge: receives a range (least, greatest) of offsets in bytes for each of them, from
+                other threads. It returns True if all offsets in the ranges keep the restriction,
+                False if all break it, and None if neither is known, which is only allowed if some
+                range has several offsets. It must be pure.
+            version: of `judge`, part of the keys of caches.
+            unit: offsets that round down to the same multiple are judged alike.
+
+        Only `allocate` and checks of allocations take such a problem (docs/library.md). An
+        exception of `judge` ends the call with InternalError.
+        """
+        if not callable(judge):
+            raise TypeError(f"judge must be a function, not {judge!r:.60}")
+        constrained = self._native.with_constraint(
+            name, version, list(buffers), integer(unit, "unit"), judge
+        )
+        return Problem(constrained)
 
     @property
     def candidates(self) -> list[str]:

@@ -41,7 +41,7 @@ bool PeakSearch::Ask(size_t strand, const Question& question, int64_t units, con
   }
 }
 
-LaneReport PeakSearch::Run(const Question& given, const Allowance& allowance, int threads,
+LaneReport PeakSearch::Run(const Question& given, const Allowance& allowance, base::Threads threads,
                            const base::Stop& stop) {
   LaneReport report;
   Question question = given;
@@ -54,7 +54,7 @@ LaneReport PeakSearch::Run(const Question& given, const Allowance& allowance, in
   base::Stop overtaken(std::nullopt, &stop);
   std::atomic<size_t> next = 0;
   std::atomic<bool> ended = false;  // by strand 0
-  base::RunOnThreads(std::min<int>(threads, static_cast<int>(strands)), [&] {
+  base::RunOnThreads(threads.AtMost(sessions_.size()), [&] {
     for (size_t i = next++; i < sessions_.size() && !ended; i = next++) {
       failed[i] = !Ask(i, question, units, i == 0 ? stop : overtaken, results[i]);
       if (i > 0 || !results[0].peak || *results[0].peak > question.target) continue;

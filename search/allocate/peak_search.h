@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
 #include "tessera/search/allocate/lanes.h"
@@ -48,7 +49,7 @@ class PeakSearch {
   // together at most `allowance.units`. The verdict is kFeasible with the best allocation of this
   // object so far, which is not validated; or kUnknown; or kUnsupported. The report is conclusive
   // if the target is met.
-  LaneReport Run(const Question& question, const Allowance& allowance, int threads,
+  LaneReport Run(const Question& question, const Allowance& allowance, base::Threads threads,
                  const base::Stop& stop);
 
   // Returns whether the engine may still help. If not, Refusal() returns the reason.

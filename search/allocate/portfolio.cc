@@ -274,7 +274,7 @@ class Portfolio {
     base::Stop overtaken(std::nullopt, &stop_);
     std::atomic<size_t> next = 0;
     std::atomic<bool> ended = false;  // by lane 0
-    base::RunOnThreads(std::min<int>(options_.threads, static_cast<int>(lanes.size())), [&] {
+    base::RunOnThreads(options_.threads.AtMost(lanes.size()), [&] {
       for (size_t i = next++; i < lanes.size() && !ended; i = next++) {
         reports[i] = (this->*task)(lanes[i], allowance(i), i == 0 ? stop_ : overtaken);
         if (i > 0 || !(reports[0].conclusive || reports[0].fault)) continue;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
@@ -20,8 +21,8 @@ struct AllocateOptions {
   bool minimize = false;
   // A peak that exceeds the bound by at most this many millionths of the bound is low enough.
   int64_t gap_ppm = 0;
-  base::Budget budget;  // over all engines and probes, in each engine's own units
-  int threads = 1;      // up to two are useful; they change the time, never the answer
+  base::Budget budget;         // over all engines and probes, in each engine's own units
+  base::Threads threads = {};  // up to two are useful; they change the time, never the answer
   const base::Stop* stop = nullptr;
   // Receives one line for each turn of an engine; may be empty.
   base::ProgressFunction progress;

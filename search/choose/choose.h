@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/problem/engine.h"
@@ -24,7 +25,7 @@ struct ChooseOptions {
   // The fallbacks by buffer of the problem; nullptr: there are none.
   const problem::Fallbacks* fallbacks = nullptr;
   base::Budget budget;  // of one placement, in the units of engines
-  int threads = 1;
+  base::Threads threads = {};
   uint64_t seed = 0;
   const base::Stop* stop = nullptr;
   base::ProgressFunction progress;  // lines; may be empty

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 #include "tessera/problem/engine.h"
@@ -19,7 +20,7 @@ struct PlaceOptions {
   std::span<const problem::Engine* const> engines;   // for kTileAware; they must outlive the call
   base::Budget budget;                               // of the engines
   const base::Stop* stop = nullptr;
-  int threads = 1;
+  base::Threads threads = {};
 };
 
 // A placement of tensors that share addresses tile by tile.

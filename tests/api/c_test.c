@@ -196,6 +196,44 @@ static void test_choices(const tessera_network* network, const tessera_profile* 
   EXPECT(tessera_find_front(network, profile, &plan, 4, &front, NULL) == TESSERA_BAD_INPUT);
 }
 
+/* `user` is the least distance of two offsets. */
+static tessera_judgement judge_distance(void* user, const tessera_offset_range* at, size_t count) {
+  const int64_t least = *(const int64_t*)user;
+  EXPECT(count == 2);
+  if (at[1].least - at[0].greatest >= least || at[0].least - at[1].greatest >= least)
+    return TESSERA_KEPT;
+  if (at[1].greatest - at[0].least < least && at[0].greatest - at[1].least < least)
+    return TESSERA_BROKEN;
+  return TESSERA_OPEN;
+}
+
+static void test_constraint(void) {
+  static const char list[] = "id,lower,upper,size\na,0,4,4\nb,6,9,4\n";
+  static const char* const both[] = {"a", "b"};
+  int64_t distance = 10;
+  tessera_offset_constraint constraint;
+  tessera_problem* problem = NULL;
+  tessera_problem* apart = NULL;
+  tessera_allocation* allocation = NULL;
+  memset(&constraint, 0, sizeof constraint);
+  constraint.size = sizeof constraint;
+  constraint.name = "ten bytes apart";
+  constraint.version = "1";
+  constraint.buffers = both;
+  constraint.buffer_count = 2;
+  EXPECT(tessera_problem_parse(list, strlen(list), &problem, NULL) == TESSERA_OK);
+  EXPECT(tessera_problem_with_constraint(problem, &constraint, &apart, NULL) == TESSERA_BAD_INPUT);
+  constraint.judge = judge_distance;
+  constraint.user = &distance;
+  EXPECT(tessera_problem_with_constraint(problem, &constraint, &apart, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocate(apart, NULL, &allocation, NULL) == TESSERA_OK);
+  EXPECT(tessera_allocation_outcome(allocation) == TESSERA_OPTIMAL);
+  EXPECT(tessera_allocation_peak(allocation) == 14);
+  tessera_allocation_free(allocation);
+  tessera_problem_free(apart);
+  tessera_problem_free(problem);
+}
+
 static void test_memories(void) {
   static const char text[] =
       "{\"format\": \"tessera-problem\", \"version\": 1,"
@@ -275,6 +313,7 @@ int main(int argc, char** argv) {
   test_errors();
   test_allocate();
   test_memories();
+  test_constraint();
   EXPECT(tessera_profile_load(argv[2], &profile, NULL) == TESSERA_OK);
   EXPECT(tessera_network_load(argv[1], profile, &network, NULL) == TESSERA_OK);
   EXPECT(tessera_network_operator_count(network) > 0);

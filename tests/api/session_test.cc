@@ -62,10 +62,10 @@ Network Blocks(size_t wide, std::int64_t width) {
   std::string last = "x";
   for (size_t i = 0; i < 6; ++i) {
     const std::string at = std::to_string(i);
-    text += "  - {id: a" + at + ", kind: conv, inputs: [" + last +
-            "], out_channels: " + std::to_string(i == wide ? width : 32) +
-            ", kernel: 3, pads: same}\n" + "  - {id: b" + at + ", kind: conv, inputs: [a" + at +
-            "], out_channels: 16, kernel: 1}\n";
+    text.append("  - {id: a").append(at).append(", kind: conv, inputs: [").append(last);
+    text.append("], out_channels: ").append(std::to_string(i == wide ? width : 32));
+    text.append(", kernel: 3, pads: same}\n  - {id: b").append(at);
+    text.append(", kind: conv, inputs: [a").append(at).append("], out_channels: 16, kernel: 1}\n");
     last = "b" + at;
   }
   return Must(Network::Parse(text + "outputs: [" + last + "]\n"));

@@ -152,7 +152,7 @@ TEST(Sources, OfTheCommandUseThePublicInterface) {
                                          "inputs.h",
                                          "memory_options.cc",
                                          "memory_options.h",
-                                         "modes.cc",
+
                                          "network_options.cc",
                                          "network_options.h",
                                          "outputs.cc",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs a build into a folder of its own; configures, builds and runs programs that use what was installed, by
 # find_package and by pkg-config; and compares their plans with each other.
-#   cmake -DBUILD=build/release -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja -DC=cc -DCXX=c++ [-DPKG_CONFIG=pkg-config] -P RunConsumers.cmake
+#   cmake -DBUILD=build/release -DSOURCE=. -DFOLDER=scratch -DGENERATOR=Ninja -DC=cc -DCXX=c++ [-DPKG_CONFIG=pkg-config] [-DSTATIC=ON] -P RunConsumers.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -23,6 +23,10 @@ run(${FOLDER}/build/plan_cpp ${inputs} ${FOLDER}/cpp.json)
 run(${FOLDER}/build/plan_c ${inputs} ${FOLDER}/c.json)
 run(${FOLDER}/build/allocate_cpp)
 run(${CMAKE_COMMAND} -E compare_files ${FOLDER}/cpp.json ${FOLDER}/c.json)
+if(STATIC)
+  run(${FOLDER}/build/plan_static_cpp ${inputs} ${FOLDER}/static.json)
+  run(${CMAKE_COMMAND} -E compare_files ${FOLDER}/cpp.json ${FOLDER}/static.json)
+endif()
 
 if(PKG_CONFIG)
   file(GLOB_RECURSE description ${FOLDER}/installed/tessera.pc)

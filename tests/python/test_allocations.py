@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -223,3 +224,52 @@ def test_the_reason_is_not_a_capacity_that_is_not_stated():
     problem = ts.Problem.from_columns([0, 0], [2, 2], [16, 16], offset=[0, 8], capacity=64)
     with pytest.raises(ts.Infeasible, match="offsets and windows leave them 24"):
         ts.allocate(problem, minimize=True, explain=False)
+
+
+def apart(distance):
+    """Judges whether two offsets are that far apart."""
+
+    def judge(at):
+        (least_a, most_a), (least_b, most_b) = at
+        if least_b - most_a >= distance or least_a - most_b >= distance:
+            return True
+        return False if max(most_b - least_a, most_a - least_b) < distance else None
+
+    return judge
+
+
+def test_constraints_of_the_caller():
+    problem = ts.Problem.parse("id,lower,upper,size\na,0,4,4\nb,6,9,4\n")
+    constrained = problem.with_constraint("apart", ["a", "b"], apart(10), version="1")
+    answer = ts.allocate(constrained)
+    assert answer.outcome == "optimal" and answer.peak == 14 and answer.check().accepted
+    assert ts.allocate(problem).peak == 4
+    with pytest.raises(ts.Unsupported, match="apart"):
+        constrained.render("json")
+    with pytest.raises(ts.BadInput, match="'c'"):
+        problem.with_constraint("apart", ["a", "c"], apart(10), version="1")
+    with pytest.raises(TypeError):
+        problem.with_constraint("apart", ["a", "b"], 7, version="1")
+
+    def fails(at):
+        raise ValueError("no such distance")
+
+    with pytest.raises(ts.InternalError, match="no such distance"):
+        ts.allocate(problem.with_constraint("fails", ["a"], fails, version="1"))
+    with pytest.raises(ts.InternalError, match="True, False or None"):
+        ts.allocate(problem.with_constraint("seven", ["a"], lambda at: 7, version="1"))
+
+
+def test_constraints_may_outlive_their_problem_in_threads():
+    problem = ts.Problem.parse("id,lower,upper,size\na,0,4,4\nb,6,9,4\n")
+    with ThreadPoolExecutor(4) as pool:
+        calls = [
+            pool.submit(
+                lambda distance: ts.allocate(
+                    problem.with_constraint("apart", ["a", "b"], apart(distance), version="1")
+                ).peak,
+                distance,
+            )
+            for distance in range(4, 24)
+        ]
+        assert [call.result() for call in calls] == [distance + 4 for distance in range(4, 24)]

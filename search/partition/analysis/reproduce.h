@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/process.h"
 #include "tessera/base/stop.h"
 #include "tessera/plan/plan.h"
 #include "tessera/plan/verify/validator.h"
@@ -47,7 +48,7 @@ std::optional<BoundConfirmation> ConfirmBound(const plan::Plan& plan, const grap
 struct ReproduceOptions {
   tiling::Engines engines;  // the engines that the plan records, in its order
   const base::Stop* stop = nullptr;
-  int threads = 1;  // affects the time, never the result
+  base::Threads threads = {};  // affects the time, never the result
 };
 
 struct Reproduction {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/diagnostic.h"
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/graph/graph.h"
@@ -69,9 +70,9 @@ struct PartitionOptions {
   // Prices of earlier searches on this profile; nullptr: this search starts without any. Affects
   // the time, never the plan.
   choices::KeptPrices* prices = nullptr;
-  uint64_t seed = 0;    // of the engines; recorded in the plan
-  int threads = 1;      // affects the time, never the plan
-  base::Budget budget;  // for each query to an engine
+  uint64_t seed = 0;           // of the engines; recorded in the plan
+  base::Threads threads = {};  // affects the time, never the plan
+  base::Budget budget;         // for each query to an engine
   const base::Stop* stop = nullptr;
   // Receives one line about the progress of the search; may be empty.
   base::ProgressFunction progress;
@@ -115,9 +116,9 @@ struct EvaluateOptions {
   std::vector<std::string> switched_off;  // rules of the engines, recorded in the plan
   base::Budget budget;                    // for each query to an engine
   const base::Stop* stop = nullptr;
-  int threads = 1;        // affects the time, never the plan
-  std::string version;    // of the program, recorded in the plan
-  bool may_move = false;  // true: given addresses are dropped if they do not fit
+  base::Threads threads = {};  // affects the time, never the plan
+  std::string version;         // of the program, recorded in the plan
+  bool may_move = false;       // true: given addresses are dropped if they do not fit
 };
 
 }  // namespace tessera::search::partition::answer

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/process.h"
 #include "tessera/graph/graph.h"
 #include "tessera/plan/plan.h"
 #include "tessera/search/cost/objective.h"
@@ -89,7 +90,7 @@ plan::Run RecordOf(const EvaluateOptions& options);
 // plan always has the same baseline. nullopt if the stop came first. Throws std::bad_alloc, also if
 // an allocation fails in an engine.
 std::optional<plan::Baseline> FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
-                                           const tiling::Engines& engines, int threads,
+                                           const tiling::Engines& engines, base::Threads threads,
                                            const base::Stop& stop);
 
 // The findings of the search of one order of the operators about its best plan.

@@ -266,7 +266,7 @@ plan::Run RecordOf(const EvaluateOptions& options) {
 }
 
 std::optional<plan::Baseline> FindBaseline(const plan::Plan& plan, const cost::Scale& scale,
-                                           const tiling::Engines& engines, int threads,
+                                           const tiling::Engines& engines, base::Threads threads,
                                            const base::Stop& stop) {
   const base::Stop own(std::nullopt, &stop);
   const tiling::CachedEngines cached(engines);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/base/process.h"
 #include "tessera/search/partition/answer/options_and_result.h"
 #include "tessera/search/partition/constraints/plan_constraints.h"
 #include "tessera/search/partition/paths/lattice.h"
@@ -45,7 +46,7 @@ struct ConstraintProbe {
   const LowerBounds& lower_bounds;
   paths::Keeping keeping = paths::Keeping::kWherePossible;
   paths::SearchLimits search_limits;
-  int threads = 1;
+  base::Threads threads = {};
 
   // Returns kFeasible if there is such a sequence, whether or not it fits as a whole; otherwise a
   // result that explains why not.

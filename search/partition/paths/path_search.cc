@@ -36,13 +36,13 @@ const hw_profiles::Profile& PathSearch::CutBy(const choices::SearchContext& cont
 }
 
 PathSearch::PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
-                       const OtherOrderLimits& other_limits, int threads,
+                       const OtherOrderLimits& other_limits, base::Threads threads,
                        base::ProgressFunction progress, std::span<PathSearch* const> before)
     : lattice_(orders, search_limits.most_operators, other_limits),
       arcs_(lattice_),
       effort_(search_limits, lattice_.MostOperators(), Context().stop),
       effort_for_labels_(search_limits.effort),
-      threads_(std::max(1, threads)),
+      threads_(threads),
       progress_(std::move(progress)) {
   for (PathSearch* search : before) TakeOver(*search);
   if (!before.empty()) effort_.ContinueFrom(before.front()->effort_);
@@ -318,7 +318,7 @@ void PathSearch::Run(const Tasks& tasks) const {
   const auto work = [&] {
     for (size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
   };
-  base::RunOnThreads(std::min(threads_, static_cast<int>(tasks.size())), work);
+  base::RunOnThreads(threads_.AtMost(tasks.size()), work);
 }
 
 void PathSearch::Report() const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/process.h"
 #include "tessera/base/progress.h"
 #include "tessera/base/stop.h"
 #include "tessera/search/partition/choices/interval_choices.h"
@@ -90,8 +91,8 @@ class PathSearch {
   // searches may only be taken over again. All operator numbers are those of the first order. The
   // parts of the orders must outlive the search; the states must be those for the constraints.
   PathSearch(std::span<const Ordered> orders, const SearchLimits& search_limits,
-             const OtherOrderLimits& other_limits, int threads, base::ProgressFunction progress,
-             std::span<PathSearch* const> before);
+             const OtherOrderLimits& other_limits, base::Threads threads,
+             base::ProgressFunction progress, std::span<PathSearch* const> before);
 
   // Reports the score of a plan that is the best so far.
   void ReportPlan(double score) const;
@@ -294,7 +295,7 @@ class PathSearch {
   ArcTable arcs_;
   SearchEffort effort_;
   std::optional<int64_t> effort_for_labels_;  // SearchLimits::effort
-  int threads_;
+  base::Threads threads_;
   base::ProgressFunction progress_;
   Tally done_;  // on all intervals
   bool has_spent_ = false;
