@@ -40,7 +40,7 @@ ChooseAnswer AsAnswer(const Problem::Content& problem, parts::ChoiceDocument doc
   answer.reason = choice.reason;
   answer.text = parts::DescribeChoice(buffers, document);
   answer.json = parts::ChoiceAsJson(buffers, document);
-  if (!choice.chosen.empty()) {
+  if (answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kFeasible) {
     problem::files::AllocationDocument placed;
     placed.result = parts::ChosenPlacement(buffers, document);
     placed.capacity = document.capacity;

@@ -48,6 +48,9 @@ Result<KnownFormat> FindFormat(const ListFormat& given) {
   const auto lifetimes =
       ValueOf<Lifetimes>(given.lifetimes, problem::files::kLifetimesWords, "lifetimes");
   if (!lifetimes) return lifetimes.Error();
+  if (*lifetimes && *format && **format != FileFormat::kCsv)
+    return BadArgument("lifetimes are stated for the format '" + given.format + "'",
+                       "lifetimes of CSV only");
   return KnownFormat{*format, *lifetimes};
 }
 

@@ -20,7 +20,9 @@ using search::choose::Choice;
 
 namespace {
 
-bool HasPlacement(const Choice& choice) { return !choice.chosen.empty(); }
+bool HasPlacement(const Choice& choice) {
+  return choice.status == problem::Status::kOptimal || choice.status == problem::Status::kFeasible;
+}
 
 // Returns the buffers that are neither placed nor replaced by a fallback.
 std::vector<std::string_view> LeftOut(const Problem& problem, const Choice& choice) {

@@ -12,7 +12,16 @@ from . import _native
 from .allocations import Problem
 from .errors import raise_no_answer
 from .inputs import Network, Profile
-from .options import fill, integer, integer_or_none, native, numbers, off_chip_of, transfers_of
+from .options import (
+    bad_option,
+    fill,
+    integer,
+    integer_or_none,
+    native,
+    numbers,
+    off_chip_of,
+    transfers_of,
+)
 from .plans import Plan
 from .reports import Progress
 
@@ -80,11 +89,14 @@ def find_front(
         threads=threads,
         progress=progress,
     )
+    searches = integer(most_searches, "most_searches")
+    if not 1 <= searches < 2**31:
+        raise bad_option("most_searches", "1 to 2^31 - 1", searches)
     answer = _native.find_front(
         native(network, Network, "network"),
         native(profile, Profile, "profile"),
         options,
-        integer(most_searches, "most_searches"),
+        searches,
     )
     if not answer["points"]:
         raise_no_answer(answer)
@@ -140,7 +152,7 @@ def choose(
         progress=progress,
     )
     answer = _native.choose(native(problem, Problem, "problem"), options)
-    if not answer["chosen"]:
+    if answer["outcome"] not in ("optimal", "feasible"):
         raise_no_answer(answer)
     document: dict[str, Any] = json.loads(answer["json"])
     return Choice(

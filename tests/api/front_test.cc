@@ -74,6 +74,14 @@ TEST(Choices, AreOfGreatestValue) {
   EXPECT_THAT(Choose(problem, options).Error().text, HasSubstr("capacity"));
 }
 
+TEST(Choices, OfNoBuffersAreOptimal) {
+  const Problem problem = Must(Problem::Make({}, 8));
+  const ChooseAnswer answer = Must(Choose(problem));
+  EXPECT_EQ(answer.outcome, Outcome::kOptimal);
+  ASSERT_TRUE(answer.allocation);
+  EXPECT_THAT(answer.allocation->Offsets(), IsEmpty());
+}
+
 TEST(PlanOptionsOfTheCommand, AddToThePlan) {
   PlanOptions options;
   options.sensitivity = true;

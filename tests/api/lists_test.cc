@@ -54,6 +54,7 @@ TEST(Lists, RefuseWordsThatTheyDoNotKnow) {
   EXPECT_THAT(WriteList(problem, {"onnx"}).Error().text, HasSubstr("executorch"));
   EXPECT_THAT(WriteList(problem, {"csv", "closed"}).Error().text, HasSubstr("inclusive"));
   EXPECT_THAT(WriteList(problem, {}).Error().text, HasSubstr("format"));
+  EXPECT_THAT(WriteList(problem, {"tvm", "inclusive"}).Error().text, HasSubstr("CSV"));
   EXPECT_THAT(Problem::Parse("x", "list", {"onnx"}).Error().text, HasSubstr("executorch"));
   // A buffer with a gap in its life.
   EXPECT_EQ(WriteList(problem, {"trace"}).Error().status, CallStatus::kUnsupported);
