@@ -98,13 +98,14 @@ class Judge {
   Judge(py::function function, std::string name)
       : name_(std::move(name)), gate_(RunningCalls::Get().TheGate()) {
     // The last copy may end in a thread without the lock.
-    function_ = std::shared_ptr<py::function>(new py::function(std::move(function)),
-                                              [gate = gate_](py::function* last) {
-                                                if (!gate->TryEnter()) return;
-                                                const py::gil_scoped_acquire locked;
-                                                gate->Leave();
-                                                delete last;
-                                              });
+    function_ =
+        std::shared_ptr<py::function>(std::make_unique<py::function>(std::move(function)).release(),
+                                      [gate = gate_](py::function* last) {
+                                        if (!gate->TryEnter()) return;
+                                        const py::gil_scoped_acquire locked;
+                                        gate->Leave();
+                                        const std::unique_ptr<py::function> owner(last);
+                                      });
   }
 
   // Throws std::runtime_error if the function raises or returns something else.

@@ -17,8 +17,6 @@
 namespace tessera::python {
 namespace {
 
-using py::literals::operator""_a;
-
 void DefineLists(py::module_& module) {
   py::class_<ListVariations>(module, "ListVariations")
       .def(py::init<>())
@@ -62,8 +60,12 @@ void DefineFit(py::module_& module) {
                                const CallOptions& options) {
     const ProfileFit fit =
         Run(options, [=](const auto& given) { return FitProfile(profile, measured, given); });
-    return py::dict("profile"_a = fit.profile, "json"_a = fit.json, "text"_a = fit.text,
-                    "stopped"_a = fit.stopped);
+    py::dict fields;
+    fields["profile"] = fit.profile;
+    fields["json"] = fit.json;
+    fields["text"] = fit.text;
+    fields["stopped"] = fit.stopped;
+    return fields;
   });
 }
 

@@ -21,6 +21,7 @@ using Work = std::function<void()>;
 struct Pool {
   void operator()(int count, const Work& work) const {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(count));
     for (int i = 0; i < count; ++i) {
       threads.emplace_back([&] {
         ++*calls;

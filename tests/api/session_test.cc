@@ -30,6 +30,7 @@ std::vector<Profile> Sweep() {
 
 std::vector<std::string> PlansWithout(const Network& network, const std::vector<Profile>& sweep) {
   std::vector<std::string> plans;
+  plans.reserve(sweep.size());
   for (const Profile& profile : sweep) plans.push_back(Json(PlanOf(network, profile)));
   return plans;
 }
@@ -43,6 +44,7 @@ TEST(Sessions, ChangeNoPlan) {
   const Session session;
   for (int round = 0; round < 2; ++round) {
     std::vector<std::string> plans;
+    plans.reserve(sweep.size());
     for (const Profile& profile : sweep)
       plans.push_back(Json(*Must(session.MakePlan(network, profile)).plan));
     EXPECT_THAT(plans, ElementsAreArray(expected));
