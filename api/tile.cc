@@ -2,11 +2,14 @@
 
 #include <tessera/tile.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tessera/api/answers/answer_text.h"
 #include "tessera/api/content.h"
 #include "tessera/api/parts/tile_answers.h"
+#include "tessera/plan/plan.h"
 #include "tessera/search/tiling/feasible_frontier.h"
 
 namespace tessera::api {
@@ -20,7 +23,10 @@ Result<parts::TileSubject> SubjectOf(const Network& network, const Profile& prof
   const base::Expected<graph::Interval> interval =
       parts::ParseInterval(operators, source.graph, "operators");
   if (!interval) return BadInput(interval.error());
-  return parts::MakeTileSubject(source.graph, profile.Get().profile, *interval, source.notes);
+  std::vector<std::string> notes = source.notes;
+  if (auto note = plan::NoteOnUnknownWork(source.graph, {})) notes.push_back(*std::move(note));
+  if (!source.nodes.empty()) notes.push_back(source.nodes);
+  return parts::MakeTileSubject(source.graph, profile.Get().profile, *interval, std::move(notes));
 }
 
 Result<Problem> Formulate(const Network& network, const Profile& profile,

@@ -27,9 +27,10 @@ const std::string kBanks = TESSERA_SOURCE_DIR "/hw_profiles/three_bank_two_mode.
 const std::string kPatentChain = TESSERA_SOURCE_DIR "/examples/networks/patent_chain.yaml";
 
 // What the command prints with these words, which must succeed.
-std::string Printed(const std::string& words, int code = 0) {
+std::string Printed(const std::string& words, int code = 0, const std::string& errors = "&1") {
   const std::string file = testing::TempDir() + "questions_" + std::to_string(getpid()) + ".out";
-  const std::string line = std::string(TESSERA_COMMAND) + " " + words + " >" + file + " 2>&1";
+  const std::string line =
+      std::string(TESSERA_COMMAND) + " " + words + " >" + file + " 2>" + errors;
   const int ended = std::system(line.c_str());
   EXPECT_EQ(WEXITSTATUS(ended), code) << line;
   std::ostringstream text;
@@ -59,6 +60,19 @@ TEST(Tiles, AreThoseOfTheCommand) {
   options.all = true;
   const TileAnswer all = Must(FindTiles(network, Npu(), options));
   EXPECT_GT(all.tiles.size(), answer.tiles.size());
+}
+
+TEST(Tiles, HaveTheNotesOfTheCommand) {
+  const std::string path = testing::TempDir() + "unknown_" + std::to_string(getpid()) + ".yaml";
+  std::ofstream(path) << "schema: 1\nname: unknown\ndtype: int8\ninputs:\n"
+                         "  - {id: x, shape: [1, 3, 32, 32]}\noperators:\n"
+                         "  - {id: warp, kind: opaque, inputs: [x], accesses: [full], outputs: "
+                         "[{id: warped, shape: [1, 3, 32, 32]}]}\noutputs: [warped]\n";
+  const TileAnswer answer = Must(FindTiles(Must(Network::Load(path)), Npu()));
+  EXPECT_THAT(answer.json, HasSubstr("unknown"));
+  const std::string words = "tile " + path + " --hw " + kProfile + " --format json";
+  EXPECT_EQ(answer.json, Printed(words, 0, "/dev/null"));
+  std::filesystem::remove(path);
 }
 
 TEST(Tiles, OneOfThemIsRefusedWithAReason) {
