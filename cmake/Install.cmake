@@ -22,8 +22,11 @@ install(TARGETS ${libraries} EXPORT TesseraTargets
 install(DIRECTORY hw_profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/hw_profiles COMPONENT tessera
   FILES_MATCHING PATTERN "*.yaml")
 
+# The archive is large: it is installed only as `cmake --install ... --component libtessera-static`.
 if(TESSERA_STATIC)
-  install(TARGETS tessera_static EXPORT TesseraTargets ARCHIVE COMPONENT libtessera-dev)
+  install(TARGETS tessera_static EXPORT TesseraStaticTargets ARCHIVE COMPONENT libtessera-static EXCLUDE_FROM_ALL)
+  install(EXPORT TesseraStaticTargets NAMESPACE Tessera:: DESTINATION ${package_folder}
+    COMPONENT libtessera-static EXCLUDE_FROM_ALL)
 endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libtessera-dev)
